@@ -1,6 +1,8 @@
 """What ``zsim eta`` says beside its numbers: what zpool printed, what stands still, what explains a pace."""
 
+import math
 import re
+from dataclasses import replace
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 
@@ -26,7 +28,10 @@ from zsim.planning.eta.reasons import (
 from zsim.planning.eta.records import Span
 from zsim.planning.eta.words import as_text
 from zsim.prediction.api import case_of
-from zsim.prediction.progress.moments import CHECKPOINT, clock_of, overshoot
+from zsim.prediction.evidence.slower import most_slowed
+from zsim.prediction.progress.course import Course, straight
+from zsim.prediction.progress.moments import CHECKPOINT, PoolFacts, clock_of, overshoot
+from zsim.prediction.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan
 from zsim.scenario.model import Scenario
 
@@ -188,3 +193,30 @@ def test_a_scrub_of_the_error_log_is_no_scrub():
     imported = import_pasted(text)
     assert imported.scenario.operation is None
     assert any(re.search("error log alone", note) for note in imported.notes)
+
+
+def activity(service, **fields):
+    drives = [
+        {"what": "drive", "drive": f"sd{c}", "leaf": n, "role": "source", "reads": 209.0, "writes": 0.0,
+         "read_rate": 2e7, "service": service if n == 2 else 0.007}
+        for n, c in enumerate("abcde")
+    ]  # fmt: skip
+    stated = {"layout": "raidz2x6", "drive": "wd40efrx", "alloc": "10T", "evidence": drives} | fields
+    return case_of(Scenario.from_dict(stated))
+
+
+def test_the_own_pace_counts_the_more_the_sicker_a_drive_is():
+    assert most_slowed(activity(0.007)) == 1.0
+    slow, worse = most_slowed(activity(0.05)), most_slowed(activity(0.162))
+    assert 5.0 < slow < worse
+    # What is stated to be slow is simulated so.
+    assert most_slowed(activity(0.162, slow="2:x23")) == 1.0
+    course = Course(0.0, 40 * HOUR, 1.0, straight(), repaired=1e12)
+    scan = RunningScan(kind="resilver", format="legacy", scanned=14, total=100, elapsed=30 * HOUR)
+    sound, sick = (
+        remaining([replace(course, discrepancy=math.log(factor) / math.sqrt(12.0))], [scan], PoolFacts(False))
+        for factor in (1.0, worse)
+    )
+    # By its own pace 184 h are left.
+    assert sound.left()[1] < sick.left()[1] < 200 * HOUR
+    assert sick.left()[1] > 140 * HOUR
