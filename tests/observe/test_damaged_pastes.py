@@ -1,6 +1,5 @@
 """Statuses as forums, blogs and mails show them: cut off, without headings, seconds old, past their total."""
 
-
 import pytest
 
 import zsim

@@ -32,6 +32,7 @@ from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
 from zsim.scenario.releases.profile import COPIES, DEFAULT_RELEASE, load_release
 
 ASSUMED_LAYOUT, ASSUMED_REBUILT, ASSUMED_REDUCED = "raidz2x6", "mirror2", "2*mirror2"
+UNKNOWN = "unknown"
 ASSUMED_DATA, ASSUMED_MIRROR = 4, 2
 """Of a pool of which nobody says how it is built; RAID-Z is not rebuilt sequentially."""
 _REBUILT = re.compile(r"resilver \((draid[123]:\d{1,3}d:\d{1,3}c:\d{1,3}s)-\d{1,5}\) in progress")
@@ -107,7 +108,8 @@ def read_paste(
     """
     told = "it is what zpool status printed, as text"
     check_kind("text", text, (str, NoneType), told, 'give files as files=["status.txt"]')
-    texts = _texts(text, names)
+    texts = [_as_status(each) for each in _texts(text, names)]
+    text = _as_status(tidied(text)) if text else text
     statuses = _statuses(texts, pool)
     chosen = statuses[-1]
     found = [(each, scan) for each in statuses for scan in _scans(each) if scan.active]
@@ -229,11 +231,7 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
             found += status_json.read_status_json(each)
         elif recognises(each):
             found += read_status(each)
-        elif any(f"{key}:" in each for key in ("scan", "scrub", "remove", "expand")):
-            found += read_status(f"  pool: unknown\n state: ONLINE\n{each}")
-        elif _BEGUN.search(each):
-            found += read_status(f"  pool: unknown\n state: ONLINE\n{_BEGUN.sub(_as_printed, each, 1)}")
-    found = [each for each in found if pool is None or each.name in (pool, "unknown")]
+    found = [each for each in found if pool is None or each.name in (pool, UNKNOWN)]
     if not found:
         reason = "the output of zpool status is expected"
         raise InputError("zpool status", pool, reason, "pipe it in: zpool status tank | zsim eta")
@@ -245,6 +243,17 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
     if running_ones and pool is None:
         found = [each for each in found if each.name == running_ones[0].name]
     return found
+
+
+def _as_status(text: str) -> str:
+    """Return a text with the first lines of a status, where the lines of a scan stand in it without them."""
+    if status_json.recognises(text) or recognises(text):
+        return text
+    if any(f"{key}:" in text for key in ("scan", "scrub", "remove", "expand")):
+        return f"  pool: {UNKNOWN}\n state: ONLINE\n{text}"
+    if _BEGUN.search(text):
+        return f"  pool: {UNKNOWN}\n state: ONLINE\n{_BEGUN.sub(_as_printed, text, 1)}"
+    return text
 
 
 def _as_printed(begun: re.Match[str]) -> str:
@@ -323,7 +332,7 @@ def _imported(
     text: str | None, names: Sequence[str | Path], pool: str | None, assumed: str
 ) -> tuple[ImportedPool | None, list[str]]:
     """Return what an import makes of it, or nothing and why."""
-    known = None if pool == "unknown" else pool
+    known = None if pool == UNKNOWN else pool
     with tempfile.TemporaryDirectory() as folder:
         every: list[str | Path] = list(names)
         if text:
