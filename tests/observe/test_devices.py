@@ -1,5 +1,6 @@
 """Drives by their names and by the tools that list them: models, capacities, caches, links."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,6 +62,9 @@ def test_names_of_every_system(name, device, model, serial):
 def test_a_world_wide_name_tells_the_vendor():
     assert label_of("wwn-0x5000c500a1b2c3d4").vendor == "Seagate"
     assert label_of("c0t5000CCA01A2B3C4Dd0").vendor == "HGST or WD Ultrastar"
+    for name in ("35000cca2530770a0", "35000cca2530770ac1", "dm-uuid-mpath-35000cca2530770a0"):
+        assert label_of(name).vendor == "HGST or WD Ultrastar"
+    assert label_of("3500").vendor == ""
 
 
 @pytest.mark.parametrize(
@@ -73,6 +77,10 @@ def test_a_world_wide_name_tells_the_vendor():
         ("ST8000DM004-2CX188", "st8000dm004", True, None),
         ("SAMSUNG MZQL23T8HCLS-00A07", "generic-nvme-ssd", False, 3840 * 10**9),
         ("KINGSTON SA400S37240G", "generic-sata-ssd", False, 240 * 10**9),
+        ("KINGSTON SKC3000D2048G", "generic-nvme-ssd", False, 2048 * 10**9),
+        ("Micron 9300 MTFDHAL12T8TDR", "generic-nvme-ssd", False, 12_800 * 10**9),
+        ("MTFDKCC15T3TFR", "generic-nvme-ssd", False, 15_360 * 10**9),
+        ("MTFDKCC7T6TFR", "generic-nvme-ssd", False, 7680 * 10**9),
         ("INTEL SSDSC2BB480G4", "generic-sata-ssd", False, 480 * 10**9),
         ("Elements 25A3", None, False, None),
         ("../../etc/passwd.toml", None, False, None),
@@ -276,3 +284,105 @@ def test_udev_names_tell_the_bus(device, drive, size):
     label = label_of(device)
     found = model_named(Identity(device=label.device, model=label.model, serial=label.serial))
     assert (found.drive, found.size) == (drive, size)
+
+
+SAS = """
+=== START OF INFORMATION SECTION ===
+Vendor:               SEAGATE
+Product:              ST16000NM002G
+User Capacity:        16,000,900,661,248 bytes [16.0 TB]
+Rotation Rate:        7200 rpm
+Logical Unit id:      0x5000c500a1b2c3d1
+Serial number:        ZL200001
+"""
+
+
+def test_a_drive_is_found_by_its_world_wide_name():
+    found = import_pasted(pool(*(f"scsi-35000c500a1b2c3d{n}" for n in range(4))) + SAS)
+    assert (found.scenario.drive, found.scenario.drive_size) == ("generic-7200rpm-cmr", 16_000_900_661_248)
+    listed = "NAME  MODEL                WWN                  SIZE ROTA\n" + "".join(
+        f"sd{c}   ST18000NM000J-2TV103 0x5000c500a1b2c3d{n} 16.4T    1\n" for n, c in enumerate("abcd")
+    )
+    found = import_pasted(pool(*(f"35000c500a1b2c3d{n}" for n in range(4))) + listed)
+    assert found.scenario.drive == "st18000nm000j"
+
+
+def test_labels_of_freebsd_with_their_directory():
+    labels = "    Name  Status  Components\n gpt/zfs0     N/A  ada0p2\n gpt/zfs1     N/A  ada0p3\n"
+    found = import_pasted(pool("/dev/gpt/zfs0", "/dev/gpt/zfs1", kind="mirror") + "\n" + labels + GEOM)
+    assert found.scenario.drive == "wd40efrx"
+
+
+COLUMNS = """\
+  pool: tank
+ state: DEGRADED
+  scan: resilver in progress since Sat Oct 11 20:02:17 2025
+\t13.6T / 28.1T scanned at 6.12G/s, 3.16T / 28.1T issued at 1.80G/s
+\t814G resilvered, 11.25% done, 12:22:48 to go
+config:
+
+\tNAME             STATE     READ WRITE CKSUM  SLOW  vendor                model   size     serial  health
+\ttank             DEGRADED     0     0     0     -
+\t  raidz1-0       DEGRADED     0     0     0     -
+\t    sda          ONLINE       0     0     0     0     ATA  WDC WUH721414ALE6L4  12.7T  9LG00001  PASSED
+\t    sdb          ONLINE       0     0     0   212     ATA  WDC WUH721414ALE6L4  12.7T  9LG00002  PASSED
+\t    replacing-2  DEGRADED     0     0     0     -
+\t      sdc        OFFLINE      3     0     0     0       -                     -      -         -       -
+\t      sdk        ONLINE       0     0     0     0     ATA  ST16000NM001G-2KK103  14.6T  ZL2A0001  PASSED  (resilvering)
+
+errors: No known data errors
+"""  # noqa: E501
+
+
+def test_columns_of_zpool_status_name_the_drives():
+    stated = import_pasted(COLUMNS).scenario.stated()
+    assert (stated["drive"], stated["drive_size"]) == ("wuh721414", 14_000_519_643_136)
+    assert (stated["new_drive"], stated["new_drive_size"]) == ("st16000nm001g", 16_000_900_661_248)
+    assert {"drive": "sdb", "slow_ios": 212}.items() <= stated["evidence"][1].items()
+
+
+def test_the_devid_of_json_names_the_drives():
+    def node(name, kind, **more):
+        return {name: {"name": name, "vdev_type": kind, "state": "ONLINE", **more}}
+
+    leaves = [
+        node(f"sd{c}", "disk", path=f"/dev/sd{c}1", devid=f"ata-ST18000NM000J-2TV103_ZR52000{c}-part1")
+        for c in "abcd"
+    ]
+    top = node("raidz1-0", "raidz", vdevs={key: leaf for each in leaves for key, leaf in each.items()})
+    status = {"name": "tank", "state": "ONLINE", "vdevs": node("tank", "root", vdevs=top)}
+    text = json.dumps({"output_version": {"command": "zpool status"}, "pools": {"tank": status}}, indent=1)
+    found = import_pasted(text)
+    assert found.scenario.drive == "st18000nm000j"
+
+
+def gone(*names):
+    return pool(*names, kind="mirror").replace(f"{names[-1]}  ONLINE", f"{names[-1]}  REMOVED")
+
+
+def test_nvme_drives_of_which_one_is_gone_are_known_by_those_that_are_listed():
+    names = ("nvme-eui.0025385591b0a1c2-part3", "nvme-eui.0025385591b0a1f7-part3")
+    assert import_pasted(gone(*names)).scenario.drive == "generic-nvme-ssd"
+    disks = "".join(f"sd{c}     ST18000NM000J-2TV103    16.4T    1\n" for c in "abcd")
+    listed = (
+        f"NAME    MODEL                    SIZE ROTA\nnvme0n1 Samsung SSD 980 PRO 1TB 931.5G    0\n{disks}"
+    )
+    stated = import_pasted(gone(*names) + listed).scenario.stated()
+    assert (stated["drive"], stated["drive_size"]) == ("generic-nvme-ssd", 10**12)
+
+
+def test_a_drive_that_is_gone_leaves_it_open_which_of_two_models_the_pool_has():
+    listed = (
+        "NAME MODEL                 SIZE ROTA\n"
+        "sda  WDC WD40EFRX-68N32N0  3.6T    1\nsdb  ST18000NM000J-2TV103 16.4T    1\n"
+    )
+    found = import_pasted(gone("gptid/aaaa-11e4", "gptid/bbbb-11e4") + listed)
+    assert found.scenario.drive is None
+    assert any("which of the drives" in note for note in found.notes)
+
+
+def test_a_solid_state_drive_among_disks_of_another_vendor_does_not_stand_for_them():
+    names = [f"35000cca2531d4c0{n}" for n in range(5)]
+    found = import_pasted(pool("nvme-Micron_9300_MTFDHAL12T8TDR_21172EAC0001", *names))
+    assert found.scenario.drive is None
+    assert any("1 of 6 drives are named (Micron 9300 MTFDHAL12T8TDR)" in note for note in found.notes)

@@ -383,3 +383,29 @@ def test_what_has_a_line_longer_than_any_output_is_none_and_not_searched(tmp_pat
     assert imported(tmp_path).notes[-1] == "in no known format and left out: long.txt"
     assert not are_lines("a\n" * 700_000 + "x" * 1_000_001)
     assert are_lines("a\n" * 700_000 + "x" * 1_000_000)
+
+
+HEALTHY = """\
+  pool: boot-pool
+ state: ONLINE
+  scan: scrub repaired 0B in 00:00:19 with 0 errors on Fri Nov 14 03:45:20 2025
+config:
+
+\tNAME         STATE     READ WRITE CKSUM
+\tboot-pool    ONLINE       0     0     0
+\t  nvme0n1p3  ONLINE       0     0     0
+
+errors: No known data errors
+
+"""
+
+
+def test_of_several_pools_the_one_in_trouble_is_taken(tmp_path):
+    sick = (FIXTURES / "status-2.1.txt").read_text()
+    (tmp_path / "status.txt").write_text(HEALTHY + sick)
+    found = import_pool([tmp_path / "status.txt"])
+    assert found.pool != "boot-pool"
+    assert any("the one in trouble is taken" in note for note in found.notes)
+    (tmp_path / "status.txt").write_text(HEALTHY + HEALTHY.replace("boot-pool", "tank"))
+    with pytest.raises(InputError, match="name one: --pool boot-pool"):
+        import_pool([tmp_path / "status.txt"])

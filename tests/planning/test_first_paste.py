@@ -108,3 +108,11 @@ def test_a_status_given_as_a_scenario_is_told_where_it_belongs(mark, tmp_path):
     given.write_text(re.sub("^", mark, TWO, flags=re.MULTILINE))
     with pytest.raises(InputError, match="zsim eta FILE tells when"):
         read_toml(given)
+
+
+def test_scan_lines_with_their_vdevs_tell_the_layout():
+    bare = TWO.replace("  pool: data\n state: DEGRADED\n", "")
+    paste = read_paste(bare)
+    assert paste.scenario.layout == read_paste(TWO).scenario.layout
+    assert paste.scenario.stated()["replace"] == 1
+    assert not any("is assumed" in note for note in paste.notes)

@@ -73,3 +73,11 @@ def test_each_drive_has_something_to_do() -> None:
     assert blocks("raidz3x90", "vm-host")[0] < 50_000
     # A scan in the order of birth seeks for each block, on populations of any size.
     assert blocks("raidz2x10", "vm-host", order="legacy")[0] < 7_000
+
+
+def test_a_history_without_room_on_vdevs_added_one_by_one_fills_all_of_them_at_once():
+    stated = {"layout": "3*mirror2", "drive": "wd80efax", "drive_size": "16TB", "release": "openzfs-2.3"}
+    fills = {"vdev_fills": (0.47, 0.7, 0.9), "history": "vm-host"}
+    found = miniature(case_of(Scenario.from_dict(stated | fills)), blocks=40_000)
+    assert "simulated equally full, 69 %" in found.note
+    assert found.table.share_on((0,)) == pytest.approx(1 / 3, rel=0.05)

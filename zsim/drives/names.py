@@ -26,7 +26,7 @@ SERIES: tuple[tuple[str, str], ...] = (
     ),
     (
         r"\bCT\d+P\d\w*|\bCrucial [PT]\d\b|\bWDS\d+[GT]\d[XC]\w+"
-        r"|\bKC[23]\d{3}|\bSA2000|\bFireCuda 5\d\d",
+        r"|\bS?KC[23]\d{3}|\bSA2000|\bFireCuda 5\d\d",
         NVME,
     ),
     (r"\b(?:Micron )?(?:7300|7400|7450|9300|9400)\b|\bMTFDK\w+|\bDC P\d{4}", NVME),

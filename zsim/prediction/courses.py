@@ -25,6 +25,7 @@ from zsim.pool.blocks import BlockTable
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.evidence.likelihood import log_likelihood
 from zsim.prediction.evidence.probes import HeldProbe, Ran, ScanProbe
+from zsim.prediction.evidence.slower import most_slowed
 from zsim.prediction.evidence.weighing import Counterpart, Weighing
 from zsim.prediction.inputs.ensemble import draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model
@@ -183,12 +184,21 @@ class CourseWork(Work):
             births=births(world),
             unlike=progress_number(f"unlike.{knowledge(self.case)}"),
             loose=progress_number(f"loose.{knowledge(self.case)}"),
-            discrepancy=discrepancy(self.case),
+            discrepancy=math.hypot(discrepancy(self.case), _sick(self.case)),
             tilt=known_tilt(self.case),
             name=world_name(member),
             vdevs=len(self.case.layout.data),
             open_share=open_share(self.case),
         )
+
+
+def _sick(case: Case) -> float:
+    """Return how far a drive that is seen to be sick may make a scan longer than in any world.
+
+    In no world is a drive sick.  One that takes k times as long makes a scan from 1 to k times as long, how
+    often it is waited for nobody tells: a uniform logarithm has a standard deviation of ln(k) / sqrt(12).
+    """
+    return math.log(most_slowed(case)) / math.sqrt(12.0)
 
 
 def courses_of(case: Case, progress: Progress | None = None) -> tuple[Course, ...]:

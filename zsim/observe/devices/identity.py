@@ -34,6 +34,8 @@ class Identity:
         Whether it says that it is an NVMe drive.
     link, link_limit : float or None
         Speed of the link, and of the drive's interface [Gbit/s].
+    wide : str
+        Its World Wide Name or EUI, as `zsim.observe.devices.labels.wide_digits` has it.
     source : str
         Command that tells it.
     """
@@ -50,6 +52,7 @@ class Identity:
     nvme: bool = False
     link: float | None = None
     link_limit: float | None = None
+    wide: str = ""
     source: str = ""
 
     def completed(self, other: Identity) -> Identity:
@@ -109,11 +112,14 @@ class Inventory:
         return self._listed(name, label_of(name))
 
     def _listed(self, name: str, label: Label) -> Identity | None:
-        alias = self.aliases.get(name) or self.aliases.get(label.device)
+        alias = self.aliases.get(name.removeprefix("/dev/")) or self.aliases.get(label.device)
         devices = {label.device, device_of(alias) if alias else ""} - {""}
         for drive in self.drives:
             if drive.device and drive.device in devices:
                 return drive
+        wide = next((each for each in self.drives if each.wide and each.wide == label.wide), None)
+        if wide is not None:
+            return wide
         return next((drive for drive in self.drives if _has_serial(name, drive.serial)), None)
 
 
@@ -124,10 +130,13 @@ def _has_serial(name: str, serial: str) -> bool:
 def _keys(drive: Identity) -> tuple[str, ...]:
     """Return the names by which a drive can be found again: serial numbers are cut by some tools."""
     serial = (f"serial {drive.serial[:SERIAL_SHOWN].strip()}",) if drive.serial else ()
-    return (*serial, *((f"device {drive.device}",) if drive.device else ()))
+    wide = (f"wide {drive.wide}",) if drive.wide else ()
+    return (*serial, *wide, *((f"device {drive.device}",) if drive.device else ()))
 
 
 def _same(one: Identity, other: Identity) -> bool:
     if one.serial and other.serial:
         return one.serial[:SERIAL_SHOWN].strip() == other.serial[:SERIAL_SHOWN].strip()
+    if one.wide and other.wide:
+        return one.wide == other.wide
     return bool(one.device) and one.device == other.device

@@ -17,6 +17,8 @@ _PART = re.compile(
 _BUS = re.compile(r"(ata|scsi|nvme|usb|sas|dm-name|dm-uuid|luks)-(.{3,})", re.ASCII)
 _TRANSLATED = re.compile(r"^(?:S?ATA[_ ]+|S(?=SEAGATE|TOSHIBA|HGST|WDC|HITACHI))")
 _WORLD_WIDE = re.compile(r"(?:wwn-0x|scsi-3|nvme-eui\.|c\d{1,3}t)([0-9A-Fa-f]{16,32})", re.ASCII)
+_MULTIPATH = re.compile(r"(?:dm-uuid-)?(?:mpath-)?3([56][0-9a-f]{15}(?:[0-9a-f]{16})?)1?", re.ASCII)
+"""Of dm-multipath: the digit of the kind of number and the number; zpool leaves the 1 of some partitions."""
 _NUMBERED = re.compile(
     r"(?:sd[a-z]{1,3}|hd[a-z]|vd[a-z]|da\d+|ada\d+|ad\d+|nvme\d+n\d+|nvd\d+|nda\d+|mfid\d+)"
 )
@@ -42,12 +44,15 @@ class Label:
         Name without directory and partition: sda, ada5, ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0123456.
     model, serial, vendor : str
         Empty where the name tells none.
+    wide : str
+        Its World Wide Name or EUI, digits alone in small letters; empty where it has none.
     """
 
     device: str
     model: str = ""
     serial: str = ""
     vendor: str = ""
+    wide: str = ""
 
 
 def device_of(name: str) -> str:
@@ -69,13 +74,19 @@ def label_of(name: str) -> Label:
     device = device_of(name)
     if disk := _DISK.search(name[:MAX_NAME]):
         return Label(device, serial=_without_part(disk[1]))
-    if wide := _WORLD_WIDE.match(device):
+    if wide := _WORLD_WIDE.match(device) or _MULTIPATH.fullmatch(device):
         digits = wide[1].lower()
         vendor = next((vendor for start, vendor in VENDORS.items() if digits.startswith(start)), "")
-        return Label(device, vendor=vendor)
+        return Label(device, vendor=vendor, wide=digits)
     if bus := _BUS.fullmatch(device):
         return _persistent(device, bus[2])
     return Label(device)
+
+
+def wide_digits(text: str) -> str:
+    """Return the digits of a World Wide Name or EUI, however a tool prints it; nothing for other text."""
+    digits = re.sub(r"0x|eui\.|naa\.|[ \t:-]", "", text.strip()[:60]).lower()
+    return digits if re.fullmatch(r"[0-9a-f]{16}(?:[0-9a-f]{16})?", digits) else ""
 
 
 def _without_part(serial: str) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from zsim.observe.devices.identity import Identity
+from zsim.observe.devices.labels import wide_digits
 from zsim.observe.texts import nice_bytes, plain, whole
 
 MOST_ROWS = 20_000
@@ -117,6 +118,7 @@ def _lsblk_row(cells: Mapping[str, str]) -> Iterator[Identity]:
         rpm=0 if rotates == "0" else None,
         logical=whole(cells.get("LOG-SEC")),
         physical=whole(cells.get("PHY-SEC")),
+        wide=wide_digits(cells.get("WWN", "")),
         source="lsblk",
     )
 
@@ -148,5 +150,6 @@ def geom_drives(text: str) -> Iterator[Identity]:
             rpm=whole(rpm),
             logical=whole(values.get("Sectorsize")),
             physical=whole(values.get("Stripesize")) or None,
+            wide=wide_digits(values.get("lunid", "")),
             source="geom disk list",
         )

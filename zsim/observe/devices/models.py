@@ -25,7 +25,13 @@ NEAR = 0.03
 ORDER = (SHINGLED, SLOW, FAST, SATA_FLASH, NVME)
 """From the slowest to the fastest: a stripe waits for the slowest of its drives."""
 
-_FLASH_SIZE = re.compile(r"(?<!\d)(?:\w{0,8}?)([1-9])T(\d{1,2})(?!\d)|(\d{3,4})G\b|(?<!\d)([1-9]\d?)TB?\b")
+_FLASH_SIZE = re.compile(
+    r"(12(?=T8)|15(?=T3)|30(?=T7)|61(?=T4)|[1-9])T(\d{1,2})(?!\d)|(\d{3,4})G\b|(?<!\d)([1-9]\d?)TB?\b"
+)
+_FLASH_TB = {"1T9": 1.92, "3T8": 3.84, "7T6": 7.68, "15T3": 15.36, "30T7": 30.72, "61T4": 61.44}
+"""Of names that cut the last digit off, as in MZQL23T8HCLS."""
+_FLASH_GB = frozenset((1000, 1024, 1600, 1920, 2000, 2048, 3200, 3840, 4000, 4096, 6400, 7680, 8192))
+"""Of four digits before a G those that are a capacity; else a series ends in the first of them."""
 _VENDOR_WORDS = re.compile(r"^(?:ATA|WDC|HGST|HITACHI|Hitachi|TOSHIBA|SEAGATE|Seagate|HP|DELL)\s+(?=\S)")
 
 
@@ -126,10 +132,12 @@ def _flash_bytes(words: str) -> int | None:
     if found is None:
         return None
     if found[1]:
-        tens = {"8": "84", "6": "6", "9": "92", "00": "0"}.get(found[2], found[2])
-        return round(float(f"{found[1]}.{tens}") * 1e12)
+        return round(_FLASH_TB.get(f"{found[1]}T{found[2]}", float(f"{found[1]}.{found[2]}")) * 1e12)
     # S37240G has 240 GB: a series stands before it.
-    return int(found[3][-3:]) * 10**9 if found[3] else int(found[4]) * 10**12
+    if found[3]:
+        digits = int(found[3])
+        return (digits if digits in _FLASH_GB else digits % 1000) * 10**9
+    return int(found[4]) * 10**12
 
 
 def slowest_of(models: tuple[Model, ...]) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from zsim.observe.devices.identity import Identity, Inventory
 from zsim.observe.devices.listings import aliases_of, camcontrol_drives, geom_drives, lsblk_drives
+from zsim.observe.devices.of_zfs import zfs_devids, zpool_columns
 from zsim.observe.devices.reports import hdparm_drives, sdparm_drives, smartctl_drives, sysfs_drives
 
 LONGEST = 4 << 20
@@ -64,6 +65,8 @@ READERS: dict[str, DriveReader | AliasReader] = {
     "hdparm": DriveReader(hdparm_drives),
     "sdparm": DriveReader(sdparm_drives),
     "/sys/block": DriveReader(sysfs_drives),
+    "zpool status -c": DriveReader(zpool_columns),
+    "devid": DriveReader(zfs_devids),
     "names of devices": AliasReader(),
 }
 """Best first: what an earlier one tells counts."""

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 
 from zsim.observe.devices.identity import Identity
+from zsim.observe.devices.labels import wide_digits
 from zsim.observe.texts import plain, whole
 
 MOST_REPORTS = 5000
 _LINE = re.compile(
-    r"^[ \t]{0,8}([A-Z][A-Za-z0-9 /()]{2,40}?)(?: is)?:[ \t]{1,40}(\S[^\n]{0,200})$", re.MULTILINE
+    r"^[ \t]{0,8}([A-Z][A-Za-z0-9 /()-]{2,40}?)(?: is)?:[ \t]{1,40}(\S[^\n]{0,200})$", re.MULTILINE
 )
 _SMART = re.compile(r"^=== START OF INFORMATION SECTION ===[ \t]*$", re.MULTILINE)
 _DEVICE = re.compile(r"/dev/(?:disk/by-id/)?([\w.:-]{2,120})", re.ASCII)
@@ -27,6 +28,7 @@ _SYSFS = re.compile(
 _OF_SMARTCTL = ('"smartctl"', '"json_format_version"')
 """What stands at the begin of its JSON, the second where a tool has sorted the keys."""
 _MODELS = ("Device Model", "Model Number", "Product")
+_WIDE = ("LU WWN Device Id", "Logical Unit id", "Namespace 1 IEEE EUI-64")
 
 
 def smartctl_drives(text: str) -> Iterator[Identity]:
@@ -66,6 +68,7 @@ def _report(values: Mapping[str, str], device: str, source: str) -> Identity:
         write_cache={"Enabled": True, "Disabled": False}.get(cache.split(" ")[0].rstrip(",")),
         link=float(current[1]) if current else None,
         link_limit=float(limits[0]) if limits else None,
+        wide=wide_digits(next((values[key] for key in _WIDE if values.get(key)), "")),
         source=source,
     )
 
@@ -87,6 +90,7 @@ def _smartctl_json(text: str) -> Iterator[Identity]:
     if not isinstance(data, Mapping):
         return
     rate, cache = data.get("rotation_rate"), _inner(data, "write_cache", "enabled")
+    naa, oui, number = (_whole(_inner(data, "wwn", key), 0) for key in ("naa", "oui", "id"))
     yield Identity(
         device=plain(str(_inner(data, "device", "name") or "").removeprefix("/dev/")),
         model=plain(str(data.get("model_name") or data.get("scsi_model_name") or data.get("product") or "")),
@@ -99,6 +103,7 @@ def _smartctl_json(text: str) -> Iterator[Identity]:
         write_cache=cache if isinstance(cache, bool) else None,
         link=_speed(_inner(data, "interface_speed", "current")),
         link_limit=_speed(_inner(data, "interface_speed", "max")),
+        wide=wide_digits(f"{naa:x}{oui or 0:06x}{number or 0:09x}") if naa else "",
         source="smartctl -j",
     )
 

@@ -185,6 +185,9 @@ def _elapsed(scan: Scan, since: datetime | None, at: datetime | None) -> float |
         return (scan.elapsed or 0.0) + 0.5 * WHOLE_MINUTES
     if scan.elapsed is not None:
         return scan.elapsed
+    if scan.state == "paused" and scan.at is not None and since is not None:
+        # It has not run since: what it did took the time up to its pause.
+        at = scan.at
     if since is None or at is None or at < since:
         return None
     return (at - since).total_seconds()

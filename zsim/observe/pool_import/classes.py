@@ -17,6 +17,11 @@ from zsim.vdevs.kind import DEDUP, LOG, SPECIAL, kind_of
 CLASS_OF_SECTION = {"special": SPECIAL, "dedup": DEDUP, "logs": LOG, "log": LOG}
 UNEQUAL = 0.05
 """Shares that data vdevs are full to are stated one by one where they differ by more."""
+LOG_ALONE = (
+    "NO DATA: the drive that is resilvered is of a log vdev, of which a resilver copies nothing: it reads the"
+    " metadata of the pool, and is over. zsim eta tells when; zsim predict tells of the replacement of a data"
+    " drive"
+)
 NVME = re.compile(r"(?:/dev/)?(?:nvme|nvd|nda)", re.ASCII)
 GONE = frozenset(("UNAVAIL", "FAULTED", "OFFLINE", "REMOVED"))
 
@@ -92,6 +97,9 @@ def find_special_drive(evidence: Evidence, tops: ClassTops) -> None:
 def find_special_repair(evidence: Evidence, tops: ClassTops) -> None:
     """Note that a drive of a special vdev is replaced, where none of a data vdev is."""
     if evidence.value("replace") is not None or evidence.value("operation") == "scrub":
+        return
+    if evidence.status is not None and evidence.status.of_log_alone:
+        evidence.notes.append(LOG_ALONE)
         return
     for place in tops.special:
         vdev, spec = tops.vdevs[place], tops.specs[place]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from zsim.base.units import format_both
 from zsim.drives.catalogue import load_drive
+from zsim.drives.names import NVME, SATA_FLASH
 from zsim.observe.devices.identity import Identity
 from zsim.observe.devices.labels import FLASH_VENDORS, device_of, label_of
 from zsim.observe.devices.models import Model, model_of, slowest_of
@@ -26,26 +27,31 @@ USUAL_GB = (
 )  # fmt: skip
 """Capacities that drives are sold with [GB]: a size of three digits is taken to one of them."""
 USUAL_WITHIN = 0.015
-NVME_DEVICE = re.compile(r"nvme\d{1,4}n\d{1,4}|nvd\d{1,4}|nda\d{1,4}", re.ASCII)
-"""Linux' and FreeBSD's names of NVMe namespaces, which nothing else has (nvme(4), nda(4), nvd(4))."""
 NVME_NAME = re.compile(r"nvme[-\d]|nvd\d|nda\d", re.ASCII)
-"""The begin of such names, and of udev's (``nvme-MODEL_SERIAL``)."""
+"""The begin of names of NVMe namespaces, which nothing else has (nvme(4), nda(4), nvd(4)), and of udev's:
+``nvme-MODEL_SERIAL``, ``nvme-eui.0025...``."""
+_GONE = frozenset(("UNAVAIL", "FAULTED", "OFFLINE", "REMOVED"))
 _WAS = re.compile(r"\bwas (/\S{3,300})")
 
 
 @dataclass(frozen=True, slots=True)
 class PoolDrives:
-    """Names of the drives of a pool: those it has, and those that are to replace others."""
+    """Names of the drives of a pool: those it has, those that are to replace others; how many are gone."""
 
     old: tuple[str, ...]
     new: tuple[str, ...]
+    gone: int = 0
 
 
 def drives_of(tops: Sequence[Vdev]) -> PoolDrives:
     """Return the names of a pool's drives; of a drive that is gone, the one it was known by."""
     new = [pair.children[-1] for top in tops for pair in _pairs(top)]
-    names = [_name(leaf) for top in tops for leaf in top.leaves() if leaf.kind == "disk" and leaf not in new]
-    return PoolDrives(tuple(names), tuple(leaf.name for leaf in new if leaf.kind == "disk"))
+    old = [leaf for top in tops for leaf in top.leaves() if leaf.kind == "disk" and leaf not in new]
+    return PoolDrives(
+        tuple(map(_name, old)),
+        tuple(leaf.name for leaf in new if leaf.kind == "disk"),
+        sum(leaf.state in _GONE for leaf in old),
+    )
 
 
 def _pairs(vdev: Vdev) -> Iterator[Vdev]:
@@ -77,9 +83,9 @@ def find_drives(evidence: Evidence) -> None:
     if not any(each.model for each in known):
         known, source = _by_number(evidence, drives), "that many drives of the host are of this model"
     models = tuple(model for each in known if (model := model_named(each)).drive or model.size)
-    if models:
+    if models and not _others_differ(evidence, drives, models):
         _find_old(evidence, models, source, len(drives.old))
-    elif drives.old and all(NVME_DEVICE.fullmatch(device_of(name)) for name in drives.old):
+    elif drives.old and all(NVME_NAME.match(device_of(name)) for name in drives.old):
         evidence.find("drive", "generic-nvme-ssd", "names of the devices", inferred=True)
     elif any(vendors := {label_of(name).vendor for name in drives.old}):
         evidence.notes.append(
@@ -124,14 +130,33 @@ def _source(known: Sequence[Identity]) -> str:
 def _by_number(evidence: Evidence, drives: PoolDrives) -> list[Identity]:
     """Return the drives of the one model that the host has enough of, where no name leads to any."""
     listed = [each for each in evidence.files.inventory().drives if each.model]
+    if drives.old and all(NVME_NAME.match(device_of(name)) for name in drives.old):
+        listed = [each for each in listed if each.nvme or NVME_NAME.match(each.device)]
     counts = Counter(each.model for each in listed)
     if not drives.old or not counts:
         return []
     model, count = counts.most_common(1)[0]
-    if count < len(drives.old) or list(counts.values()).count(count) > 1:
+    # A drive that is gone is listed no more; with fewer to go by only one model may have enough.
+    present = max(1, len(drives.old) - drives.gone)
+    rivals = [each for each in counts.values() if each >= (present if drives.gone else count)]
+    if count < present or len(rivals) > 1:
         evidence.notes.append("which of the drives that are listed belong to the pool is not known")
         return []
     return [each for each in listed if each.model == model][: len(drives.old)]
+
+
+def _others_differ(evidence: Evidence, drives: PoolDrives, models: tuple[Model, ...]) -> bool:
+    """Tell whether most drives are unnamed and no solid-state drives as the few that are named; say so."""
+    vendors = {label_of(name).vendor for name in drives.old} - {"", *FLASH_VENDORS}
+    flash = all(model.generic in (SATA_FLASH, NVME) for model in models)
+    if not (flash and vendors and 2 * len(models) < len(drives.old)):
+        return False
+    evidence.notes.append(
+        f"{len(models)} of {len(drives.old)} drives are named ({plain(models[0].name)}), the others are of"
+        f" another vendor ({', '.join(sorted(vendors))}), and their model is not known: add the output of"
+        " lsblk -o NAME,MODEL,SERIAL,SIZE,ROTA,LOG-SEC,PHY-SEC"
+    )
+    return True
 
 
 def _find_old(evidence: Evidence, models: tuple[Model, ...], source: str, count: int) -> None:

@@ -217,14 +217,15 @@ def _evidence(files: PoolFiles, pool: str | None) -> Evidence:
     if pool is not None and pool not in names:
         reason = f"the files are about {plain(', '.join(names) or 'no named pool', 200)}"
         raise InputError("--pool", pool, reason, "name one of these")
-    if pool is None and len(names) > 1:
+    taken = next(iter(names), "") if len(names) < 2 else _in_trouble(files)
+    if pool is None and len(names) > 1 and not taken:
         reason = f"the files are about {plain(', '.join(names), 200)}"
         raise InputError("--pool", None, reason, f"name one: --pool {plain(names[0])}")
-    name = pool if pool is not None else next(iter(names), "")
+    name = pool if pool is not None else taken
     lists = [each for each in files.lists if each.name == name]
     configs = [each for each in files.configs if each.name == name]
     statuses = in_order([status for status in files.statuses if status.name == name])
-    return Evidence(
+    found = Evidence(
         files,
         _latest(statuses),
         # Of several the last one: a pool grows.
@@ -234,6 +235,24 @@ def _evidence(files: PoolFiles, pool: str | None) -> Evidence:
         histories=[each for each in files.of(PoolHistory) if each.name in (name, "") or not name],
         events=[each for each in files.of(PoolEvents) if each.name in (name, "") or not name],
     )
+    if pool is None and len(names) > 1:
+        found.notes.append(
+            f"of the pools {plain(', '.join(names), 200)} the one in trouble is taken, {plain(name)}:"
+            " --pool names another"
+        )
+    return found
+
+
+def _in_trouble(files: PoolFiles) -> str:
+    """Return the only one of several pools on which a scan runs, else the only one that is not ONLINE.
+
+    Nothing where there are several, or one of which no status tells how it is.
+    """
+    if set(files.pools()) - {each.name for each in files.statuses}:
+        return ""
+    runs = {each.name for each in files.statuses if any(scan.active for scan in each.scans)}
+    wanted = runs or {each.name for each in files.statuses if each.state not in ("", "ONLINE")}
+    return next(iter(wanted)) if len(wanted) == 1 else ""
 
 
 def _latest(statuses: Sequence[PoolStatus]) -> PoolStatus | None:
@@ -259,6 +278,10 @@ def _note_unused(evidence: Evidence) -> None:
     ):
         if name in classes:
             evidence.notes.append(words)
+    if status is not None and status.error_scrub:
+        evidence.notes.append(
+            f"{status.error_scrub}: it reads the blocks of the error log alone, and is none that is predicted"
+        )
     unknown = [name for name, formats in evidence.files.contents.items() if not formats]
     if unknown:
         evidence.notes.append(f"in no known format and left out: {plain(', '.join(unknown), 300)}")

@@ -53,7 +53,9 @@ def readers_of_text(text: str) -> Iterator[tuple[str, Reader]]:
 def readers_of_document(text: str) -> Iterator[tuple[str, Reader]]:
     """Yield the readers that a JSON document needs, each with the name of its output."""
     first = next(_recognised(DOCUMENTS, text), None)
-    yield from _recognised(DRIVES, text) if first is None else (first,)
+    if first is not None:
+        yield first
+    yield from _recognised(DRIVES, text)
 
 
 def _recognised(readers: Mapping[str, Reader], text: str) -> Iterator[tuple[str, Reader]]:

@@ -22,7 +22,17 @@ from datetime import datetime
 
 from zsim.base.errors import InputError
 from zsim.observe.dates import Dates
-from zsim.observe.texts import NUMBER, bad_line, duration, moment, nice_bytes, nice_count, percentage, whole
+from zsim.observe.texts import (
+    NUMBER,
+    bad_line,
+    duration,
+    moment,
+    nice_bytes,
+    nice_count,
+    percentage,
+    plain,
+    whole,
+)
 from zsim.observe.zpool.expansion import Expansion, Removal, read_expansion, read_removal, with_moves
 from zsim.observe.zpool.scan import Function, Scan, ScanState
 from zsim.observe.zpool.vdev_tree import MAX_ROWS, SECTIONS, ErrorCounts, Row, Vdev, named_vdev, nested
@@ -39,6 +49,9 @@ _STATES = frozenset((
     "ONLINE", "DEGRADED", "FAULTED", "OFFLINE", "UNAVAIL", "REMOVED", "AVAIL", "INUSE", "SPLIT",
 ))  # fmt: skip
 
+_ERROR_SCRUB = ("error scrub ", "scrubbed ")
+"""It reads the blocks of the error log again, some hundred (``zpool scrub -e``, 2.2 and later): no scan."""
+LOGS = ("logs", "log")
 _HEAD = re.compile(
     r"(scrub|resilver|rebuild)(?: \(([^)]{0,80})\))?"
     r" (in progress|paused|canceled)\b(?: (?:since|on) )?(.{0,80})"
@@ -102,6 +115,8 @@ class PoolStatus:
         The RAID-Z expansion that runs, or was the last.
     removal : Removal or None
         The removal of a top-level vdev that runs.
+    error_scrub : str
+        How the scrub of the error log goes that runs, as printed; empty where none does.
     """
 
     name: str
@@ -116,11 +131,23 @@ class PoolStatus:
     complete: bool = True
     expansion: Expansion | None = None
     removal: Removal | None = None
+    error_scrub: str = ""
+
+    @property
+    def of_log_alone(self) -> bool:
+        """Whether drives of log vdevs are resilvered, and none of others."""
+        others = (vdev for key, vdevs in self.sections.items() if key not in LOGS for vdev in vdevs)
+        logs = [vdev for key, vdevs in self.sections.items() if key in LOGS for vdev in vdevs]
+        return _resilvered(logs) and not _resilvered([*self.vdevs, *others])
 
     @property
     def unhealthy_only(self) -> bool:
         """Whether no drive shown is healthy, as with ``zpool status -e``, which leaves those out."""
         return not any(leaf.healthy for vdev in self.vdevs for leaf in vdev.leaves())
+
+
+def _resilvered(vdevs: Sequence[Vdev]) -> bool:
+    return any(leaf.resilvering for vdev in vdevs for leaf in vdev.leaves())
 
 
 def recognises(text: str) -> bool:
@@ -224,7 +251,16 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         complete="errors" in block.lines,
         expansion=expansion,
         removal=removal,
+        error_scrub=next(filter(None, map(_error_scrub, block.scans)), ""),
     )
+
+
+def _error_scrub(lines: Sequence[str]) -> str:
+    """Return how a scrub of the error log goes, where it runs (zpool_main.c:print_err_scrub_status)."""
+    first = " ".join(lines[0].split()) if lines else ""
+    if not first.startswith(("error scrub in progress", "error scrub paused")):
+        return ""
+    return plain("; ".join([first, *(" ".join(line.split()) for line in lines[1:3] if line.strip())]), 200)
 
 
 def _with_rows(scan: Scan, vdevs: Sequence[Vdev]) -> Scan:
@@ -277,6 +313,8 @@ def _trees(section: str, rows: Sequence[Row]) -> tuple[Vdev, ...]:
 def read_scan(lines: Sequence[str]) -> Scan | None:
     """Read the lines of a ``scan:`` section, the first without its key; None for ``none requested``."""
     first = " ".join(lines[0].split())[:400] if lines else ""
+    if first.startswith(_ERROR_SCRUB):
+        return None
     folded = " ".join(" ".join(line.split()) for line in lines[:3])[:600]
     if match := _DONE.search(folded) if first else None:
         return _finished(match)

@@ -142,11 +142,17 @@ def _scan(data: Mapping[str, object]) -> Scan | None:
         (end - start).total_seconds() if state == "finished" and start and end and end >= start else None
     )
     at = end if state in ("finished", "canceled") else start
+    since = None
+    if state == "paused":
+        at, since = _moment(data.get("scrub_pause")) or start, start
+        spent = whole(_text(data.get("scrub_spent_paused")))
+        if at and start and spent is not None and at > start:
+            elapsed = max(0.0, (at - start).total_seconds() - spent)
     return Scan(
         function, state, form="json", date=str(at or ""), at=at, scanned=_size(data.get("examined")),
         issued=issued, total=total, total_issued=due, repaired=_size(data.get("processed")),
         done=min(issued / due, 1.0) if issued is not None and due else None, elapsed=elapsed,
-        errors=whole(_text(data.get("errors"))),
+        errors=whole(_text(data.get("errors"))), since=since,
     )  # fmt: skip
 
 

@@ -13,10 +13,13 @@ from zsim.case.case import Case
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.reading import Paste, read_paste
 from zsim.planning.eta.reasons import (
+    LOG_ALONE,
+    STILL_SLOWER,
     UNEXPLAINED,
     consequences,
     expected_pace,
     slow_reasons,
+    stuck,
     telling_pace,
     worries,
     zpool_remaining,
@@ -26,7 +29,10 @@ from zsim.planning.eta.records import Span, Weighed
 from zsim.prediction.api import case_of, files_used, models_used, subject
 from zsim.prediction.courses import courses_of
 from zsim.prediction.evidence.told import sick_looking
+from zsim.prediction.inputs.ensemble import unknowns
+from zsim.prediction.missing import missing
 from zsim.prediction.progress.course import Course
+from zsim.prediction.progress.metadata_only import metadata_only
 from zsim.prediction.progress.moments import PoolFacts, clock_of
 from zsim.prediction.progress.remaining import Remaining, remaining
 from zsim.scenario.evidence import Observation, RunningScan
@@ -35,6 +41,7 @@ from zsim.scenario.releases.profile import COPIES
 
 Progress = Callable[[float, str], None]
 WIDEST = 1e-6
+FIRST_SORTED = "openzfs-0.8"
 
 
 def eta(
@@ -87,17 +94,20 @@ def eta(
 def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None) -> Eta:
     """Return the answer for statuses of a scan on the pool of a scenario."""
     case = case_of(scenario)
-    courses = _courses(scenario.replace(evidence=_others(scenario)).to_toml(), on_progress)
+    courses = _courses_of(scenario, paste, case, on_progress)
     facts = PoolFacts(case.release.order == "sorted" and case.operation not in COPIES)
     found = remaining(courses, paste.scans, facts)
     last = paste.scans[-1]
     left, total = Span(*found.left()), Span(*found.total())
     elapsed = _elapsed(last, total, left)
     share = elapsed / total.p50 if elapsed is not None and total.p50 > 0.0 else _done(found)
-    phase = _phase(found, case, paused=paste.paused)
+    phase = _phase(found, case, paste)
     said = zpool_remaining(last)
     changed = total.p50 / max(Span(*remaining(courses, (), facts).total()).p50, WIDEST)
     pace = telling_pace(expected_pace(found), changed, share, elapsed)
+    halted = None if paste.log_alone else stuck(last, phase, elapsed)
+    if found.state is None or _done(found) <= 0.0:
+        pace = None
     return Eta(
         pool=paste.pool,
         subject=subject(case),
@@ -107,19 +117,21 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         at=paste.at,
         phase=phase,
         done=_done(found),
-        parts=_parts(found, left),
+        parts={"metadata scan": left.p50} if paste.log_alone else _parts(found, left),
         zpool_remaining_s=said,
+        zpool_prints=last.to_go is not None,
         zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
-        zpool_why=zpool_why(last, said, left, share, case, phase),
+        zpool_why=_zpool_why(paste, said, left, share, case, phase),
         pace=pace,
         reasons=_reasons(
             case, slow_reasons(courses, found, case, 1.0 if pace is None else pace, _collected(last))
         ),
-        worry=worries(found, phase, left, paste.at, last, elapsed),
+        worry=worries(found, "" if paste.log_alone else phase, left, paste.at, last, elapsed),
         consequences=consequences(case, share, total, left, elapsed),
         evidence=_weighed(courses, paste.scans, facts),
         assumptions=tuple(each.to_dict() for each in case.assumptions),
-        notes=paste.notes,
+        notes=tuple(each for each in (halted, *paste.notes) if each),
+        missing=missing(case, unknowns(case)),
         provenance=provenance(case.scenario.stated(), case.seed, models_used(case), files_used(case)),
     )
 
@@ -127,12 +139,36 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
 def _reasons(case: Case, found: Sequence[str]) -> tuple[str, ...]:
     """Return why a scan is slow; a drive that looks sick comes first, and then nothing is unexplained."""
     sick = sick_looking(case)
-    return (*sick, *(each for each in found if not sick or each != UNEXPLAINED))
+    return (*sick, *(each for each in found if not sick or each not in (UNEXPLAINED, STILL_SLOWER)))
+
+
+def _zpool_why(paste: Paste, said: float | None, left: Span, share: float, case: Case, phase: str) -> str:
+    """Return why zpool's estimate is off; empty where it is not."""
+    if not paste.log_alone:
+        return zpool_why(paste.scans[-1], said, left, share, case, phase)
+    return LOG_ALONE if said is None or not left.p10 <= said <= left.p90 else ""
 
 
 def _collected(scan: RunningScan) -> float:
     """Return how much is scanned and not yet issued [bytes]: so much the host has had memory for."""
     return max(0.0, (scan.scanned or 0.0) - (scan.issued or 0.0)) if scan.issued is not None else 0.0
+
+
+def _courses_of(
+    scenario: Scenario, paste: Paste, case: Case, on_progress: Progress | None
+) -> tuple[Course, ...]:
+    """Return the courses of possible worlds; of a log that is resilvered alone those of its metadata."""
+    alone = scenario.replace(evidence=_others(scenario))
+    if not paste.log_alone:
+        return _courses(alone.to_toml(), on_progress)
+    counted = case.release.order != "sorted"
+    if counted:
+        # Both orders visit the same metadata; the metadata phase of the first sorted release is read alone.
+        alone = alone.replace(
+            release=FIRST_SORTED, order="sorted", product=None, tunables=None, evidence=None
+        )
+    found = _courses(alone.to_toml(), on_progress)
+    return tuple(metadata_only(each, counted=counted) for each in found)
 
 
 @functools.lru_cache(maxsize=8)
@@ -181,9 +217,11 @@ def _parts(found: Remaining, left: Span) -> dict[str, float]:
     return {name: seconds * left.p50 / every if every > 0.0 else 0.0 for name, seconds in found.parts.items()}
 
 
-def _phase(found: Remaining, case: Case, *, paused: bool) -> str:
-    if paused:
+def _phase(found: Remaining, case: Case, paste: Paste) -> str:
+    if paste.paused:
         return "paused"
+    if paste.log_alone:
+        return "metadata scan"
     if case.operation in COPIES:
         return "rebuild" if case.operation == "rebuild" else "copying"
     return found.state.phase if found.state is not None else "unknown"

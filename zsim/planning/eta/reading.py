@@ -22,6 +22,7 @@ from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, read_status, recognises
 from zsim.observe.zpool.vdev_tree import Vdev, spec_of
+from zsim.prediction.progress.metadata_only import of_metadata
 from zsim.prediction.progress.moments import clock_of, with_clocks
 from zsim.scenario.evidence import RunningScan
 from zsim.scenario.files import apply_overrides, put_aside
@@ -31,6 +32,7 @@ from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
 from zsim.scenario.releases.profile import COPIES, DEFAULT_RELEASE, load_release
 
 ASSUMED_LAYOUT, ASSUMED_REBUILT, ASSUMED_REDUCED = "raidz2x6", "mirror2", "2*mirror2"
+UNKNOWN = "unknown"
 ASSUMED_DATA, ASSUMED_MIRROR = 4, 2
 """Of a pool of which nobody says how it is built; RAID-Z is not rebuilt sequentially."""
 _REBUILT = re.compile(r"resilver \((draid[123]:\d{1,3}d:\d{1,3}c:\d{1,3}s)-\d{1,5}\) in progress")
@@ -60,8 +62,8 @@ class Paste:
     notes : tuple of str
     at : datetime or None
         When the latest status was printed.
-    target_bytes : int or None
-        Capacity, where it is known [bytes].
+    log_alone : bool
+        Whether drives of log vdevs are resilvered alone, which copies nothing.
     """
 
     pool: str
@@ -70,6 +72,7 @@ class Paste:
     paused: bool = False
     notes: tuple[str, ...] = ()
     at: datetime | None = None
+    log_alone: bool = False
 
 
 def read_paste(
@@ -105,7 +108,8 @@ def read_paste(
     """
     told = "it is what zpool status printed, as text"
     check_kind("text", text, (str, NoneType), told, 'give files as files=["status.txt"]')
-    texts = _texts(text, names)
+    texts = [_as_status(each) for each in _texts(text, names)]
+    text = _as_status(tidied(text)) if text else text
     statuses = _statuses(texts, pool)
     chosen = statuses[-1]
     found = [(each, scan) for each in statuses for scan in _scans(each) if scan.active]
@@ -116,6 +120,7 @@ def read_paste(
     imported, notes = _imported(text, names, pool or chosen.name or None, assumed)
     if found[-1][0].removal is not None and scan.function != "remove":
         notes = [*notes, f"the removal of {found[-1][0].removal} that runs beside is not in this answer"]
+    notes = [*_waits_for(found[-1][0], scan), *notes]
     notes = [*_halted(found[-1][0], scan), *notes]
     scenario = _scenario(imported, scan, overrides, stated or {}, assumed)
     then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size)
@@ -126,10 +131,16 @@ def read_paste(
         if read is not None:
             scans.append(read)
     ordered = with_clocks(in_order(scans))
-    at = _moment(ordered[-1], now)
+    # When a pause ends nobody knows: what is left has no date.
+    at = None if scan.state == "paused" else _moment(ordered[-1], now)
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
         ordered[-1] = ordered[-1].model_copy(update={"at": at})
-    return Paste(pool or chosen.name, scenario, tuple(ordered), scan.state == "paused", tuple(notes), at)
+    log_alone = found[-1][0].of_log_alone and scan.function == "resilver"
+    if log_alone:
+        ordered = list(map(of_metadata, ordered))
+    return Paste(
+        pool or chosen.name, scenario, tuple(ordered), scan.state == "paused", tuple(notes), at, log_alone
+    )
 
 
 def _halted(status: PoolStatus, scan: Scan) -> list[str]:
@@ -139,9 +150,29 @@ def _halted(status: PoolStatus, scan: Scan) -> list[str]:
             "HALTED: the pool is suspended: nothing goes on until its drives are back and zpool clear is run;"
             " the times count from then"
         ]
-    if scan.state == "paused":
-        return ["HALTED: the scan is paused: nothing goes on until it is resumed; the times count from then"]
-    return []
+    if scan.state != "paused":
+        return []
+    told = "HALTED: the scan is paused: nothing goes on until it is resumed; the times count from then"
+    begun, ended = scan.since, scan.at
+    if scan.elapsed is not None or begun is None or ended is None or ended <= begun:
+        return [told]
+    return [
+        f"{told}. It is taken to have run without another pause from {begun:%a %d %b %H:%M} to"
+        f" {ended:%a %d %b %H:%M}"
+    ]
+
+
+def _waits_for(status: PoolStatus, scan: Scan) -> list[str]:
+    """Return what is to be said of an expansion that waits for a scan (vdev_raidz.c)."""
+    moved = status.expansion
+    if moved is None or moved.scan is None or scan.function == "expand":
+        return []
+    done = moved.scan.done
+    share = f", {100.0 * done:.2f} % done," if done is not None else ""
+    return [
+        f"NOT IN THIS ANSWER: the expansion of {moved.vdev}{share} waits for this {scan.function} and goes on"
+        " after it"
+    ]
 
 
 def _assumed(texts: Sequence[str], scan: Scan, status: PoolStatus) -> str:
@@ -200,11 +231,7 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
             found += status_json.read_status_json(each)
         elif recognises(each):
             found += read_status(each)
-        elif any(f"{key}:" in each for key in ("scan", "scrub", "remove", "expand")):
-            found += read_status(f"  pool: unknown\n state: ONLINE\n{each}")
-        elif _BEGUN.search(each):
-            found += read_status(f"  pool: unknown\n state: ONLINE\n{_BEGUN.sub(_as_printed, each, 1)}")
-    found = [each for each in found if pool is None or each.name in (pool, "unknown")]
+    found = [each for each in found if pool is None or each.name in (pool, UNKNOWN)]
     if not found:
         reason = "the output of zpool status is expected"
         raise InputError("zpool status", pool, reason, "pipe it in: zpool status tank | zsim eta")
@@ -216,6 +243,17 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
     if running_ones and pool is None:
         found = [each for each in found if each.name == running_ones[0].name]
     return found
+
+
+def _as_status(text: str) -> str:
+    """Return a text with the first lines of a status, where the lines of a scan stand in it without them."""
+    if status_json.recognises(text) or recognises(text):
+        return text
+    if any(f"{key}:" in text for key in ("scan", "scrub", "remove", "expand")):
+        return f"  pool: {UNKNOWN}\n state: ONLINE\n{text}"
+    if _BEGUN.search(text):
+        return f"  pool: {UNKNOWN}\n state: ONLINE\n{_BEGUN.sub(_as_printed, text, 1)}"
+    return text
 
 
 def _as_printed(begun: re.Match[str]) -> str:
@@ -233,12 +271,19 @@ def _scans(status: PoolStatus) -> tuple[Scan, ...]:
 
 def _told(status: PoolStatus) -> str:
     scan = status.scan
+    if status.error_scrub:
+        return status.error_scrub
     if scan is None:
         return "none requested"
     return f"{scan.function} {scan.state}{f' on {scan.date}' if scan.date else ''}"
 
 
 def _remedy(status: PoolStatus) -> str:
+    if status.error_scrub:
+        return (
+            "zpool scrub -e reads only the blocks of the error log again, mostly in minutes, and zpool status"
+            " prints its share; zsim predict tells of a whole scrub"
+        )
     if status.scan is not None and status.scan.state == "finished":
         return "it is over: zsim predict says what the next one takes"
     return "zsim predict says what one would take"
@@ -287,7 +332,7 @@ def _imported(
     text: str | None, names: Sequence[str | Path], pool: str | None, assumed: str
 ) -> tuple[ImportedPool | None, list[str]]:
     """Return what an import makes of it, or nothing and why."""
-    known = None if pool == "unknown" else pool
+    known = None if pool == UNKNOWN else pool
     with tempfile.TemporaryDirectory() as folder:
         every: list[str | Path] = list(names)
         if text:

@@ -15,7 +15,7 @@ from zsim.planning.eta.records import Span, later
 from zsim.pool.recipes.histories import history_names
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.little_known import one_sweep, sorted_at_once
-from zsim.prediction.progress.moments import CHECKPOINT, overshoot
+from zsim.prediction.progress.moments import CHECKPOINT, LEAST_RATE, overshoot
 from zsim.prediction.progress.remaining import Remaining
 from zsim.scenario.evidence import MOVES, RunningScan
 from zsim.scenario.releases.profile import COPIES
@@ -28,6 +28,8 @@ FOLLOWED = 0.3
 """A pace says something where the answer has gone with it by this share, in logarithms."""
 TELLING = 1.6
 """So many times as likely as before, a property of the worlds is named as the reason."""
+EXPLAINED = 0.5
+"""If its worlds explain as much of the slowness, in logarithms."""
 NOTHING_ISSUED = "nothing, or hardly anything, is issued yet"
 OTHER_VDEVS = (
     "it counts the blocks of the other top-level vdevs as issued, although they are skipped: "
@@ -50,12 +52,12 @@ PAST_TOTAL = (
 )
 SEEKS = "it counts bytes, not seeks: small files and the end of the pool take longer"
 SLOWER_LEFT = "its mean rate is that of the work done so far, and what is left is slower"
+LOG_ALONE = "nothing but metadata is read, and data are counted as they are passed over"
 SLOW_HOURS = "its mean rate includes the metadata phase, or slow hours, that are over"
 FASTER_LEFT = "its mean rate is that of the data copied so far, and what is left is expected to go faster"
-UNEXPLAINED = (
-    "nothing known about the pool explains the slow pace: compare the drives (zpool iostat -vl 60), "
-    "look for link resets (dmesg) and for client load"
-)
+LOOK = "compare the drives (zpool iostat -vl 60), look for link resets (dmesg) and for client load"
+UNEXPLAINED = f"nothing known about the pool explains the slow pace: {LOOK}"
+STILL_SLOWER = f"the pace is slower than that alone makes it: {LOOK}"
 RATES_ANEW = "the rates that zpool prints restart from zero"
 ZFS_WORDS = {
     "write cache off": "drives whose write caches are off",
@@ -73,7 +75,7 @@ def zpool_remaining(scan: RunningScan) -> float | None:
     rate, done, whole = scan.issue_rate, scan.issued, scan.total_issue or scan.total
     if scan.format in ("legacy", "rebuild") and scan.kind not in MOVES:
         rate, done, whole = scan.scan_rate, scan.scanned, scan.total
-    if not rate or done is None or not whole:
+    if rate is None or rate <= LEAST_RATE or done is None or not whole:
         return None
     return max(0.0, (whole - done) / rate)
 
@@ -87,10 +89,11 @@ def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, c
     short = said < left.p10
     several = len(case.layout.data) > 1 and scan.kind == "resilver"
     rebuild = scan.format == "rebuild" and scan.kind not in MOVES
+    if overshoot(scan) > 0.0:
+        return PAST_TOTAL
     if case.operation in COPIES and not rebuild:
         return SLOWER_LEFT if short else FASTER_LEFT
     rules = (
-        (overshoot(scan) > 0.0, PAST_TOTAL),
         (several and scan.format == "0.8-2.1" and short, OTHER_VDEVS),
         (share < EARLY, FIRST_MINUTES),
         (phase == "metadata scan", METADATA),
@@ -157,25 +160,28 @@ def slow_reasons(
         )
     if pace < SLOW:
         return tuple(named)
-    named += [f"this pace is most like that of {words}" for words in _likelier(courses, found)]
-    if not _likelier(courses, found):
-        named.append(UNEXPLAINED)
-    return tuple(named)
+    likelier = [f"this pace is most like that of {words}" for words in _likelier(courses, found, pace)]
+    return (*named, *(likelier or [STILL_SLOWER if named else UNEXPLAINED]))
 
 
 def _recordings(case: Case) -> set[str]:
     return {case.drive.recording, case.new_drive.recording}
 
 
-def _likelier(courses: Sequence[Course], found: Remaining) -> list[str]:
-    """Return the properties of worlds that the progress has made clearly likelier."""
-    shares: dict[str, tuple[float, float]] = {}
-    for course, weight in zip(courses, found.worlds, strict=True):
+def _likelier(courses: Sequence[Course], found: Remaining, pace: float) -> list[str]:
+    """Return the properties of worlds that the progress has made clearly likelier, and that explain it."""
+    shares: dict[str, tuple[float, float, float]] = {}
+    for course, weight, slower in zip(courses, found.worlds, found.paces, strict=True):
         for part in course.name.split(", "):
             if part:
-                before, after = shares.get(part, (0.0, 0.0))
-                shares[part] = before + 1.0 / len(courses), after + float(weight)
-    likely = [(after, part) for part, (before, after) in shares.items() if after > max(0.4, TELLING * before)]
+                before, after, logs = shares.get(part, (0.0, 0.0, 0.0))
+                log = float(weight) * math.log(max(float(slower), 1e-9))
+                shares[part] = before + 1.0 / len(courses), after + float(weight), logs + log
+    likely = [
+        (after, part)
+        for part, (before, after, logs) in shares.items()
+        if after > max(0.4, TELLING * before) and logs / after <= (1.0 - EXPLAINED) * math.log(pace)
+    ]
     return [_told(part) for _, part in sorted(likely, reverse=True)[:2]]
 
 
@@ -214,6 +220,17 @@ def worries(
     return tuple(said)
 
 
+def stuck(scan: RunningScan, phase: str, elapsed: float | None) -> str | None:
+    """Return what is to be read first of a scan that does nothing, though work is due; None of others."""
+    idle = phase == "metadata scan" and scan.issued == 0
+    if not idle or elapsed is None or elapsed <= CHECKPOINT:
+        return None
+    return (
+        f"STUCK: nothing is issued after {format_duration(elapsed)}: the times count from when it goes on, "
+        "if it does"
+    )
+
+
 def _moment(at: datetime | None, seconds: float) -> str:
     then = later(at, seconds)
     if at is None or then is None:
@@ -245,6 +262,12 @@ def consequences(case: Case, share: float, total: Span, left: Span, elapsed: flo
                 "drive waits for a pass of its own; both are done in about "
                 f"{format_duration(left.p50 + total.p50)}"
             )
+    if case.operation == "scrub":
+        # zpool-replace(8): a scrub in progress is cancelled.
+        said.append(
+            "replacing a drive now ends this scrub: the resilver begins at once, and the scrub has to be"
+            " started again after it"
+        )
     if case.operation == "rebuild":
         said.append(
             "a reboot now: the rebuild resumes from its last saved position; about a metaslab is repeated"
@@ -259,9 +282,10 @@ def consequences(case: Case, share: float, total: Span, left: Span, elapsed: flo
         )
     elif case.release.order == "sorted":
         # OpenZFS dsl_scan.c:dsl_scan_sync_state: the position is written when the queues are empty.
+        work = "reading" if case.operation == "scrub" else "repair"
         said.append(
             "a reboot now: a sorted scan saves its position only when all it has collected is issued; in "
-            f"the middle of the repair it can begin again from zero{gone}; {RATES_ANEW}"
+            f"the middle of the {work} it can begin again from zero{gone}; {RATES_ANEW}"
         )
     else:
         said.append(f"a reboot now: the scan resumes from its last txg sync; {RATES_ANEW}")

@@ -93,6 +93,8 @@ class EtaAnswer:
         What ``zpool status`` says, or would [s].
     zpool_why : str
         Why it is off; empty where it is not.
+    zpool_prints : bool
+        Whether zpool printed it; else it is what is left over the mean rate, by the rule of zpool.
     pace : float or None
         How much slower this scan is so far than the pool should be (1: as fast); None where so little was
         seen that it says nothing about the rest.
@@ -108,6 +110,8 @@ class EtaAnswer:
         What nobody stated, as `zsim.resolve` has it.
     notes : tuple of str
         How the outputs were read.
+    missing : tuple of str
+        What nothing names or bounds, and over what it is varied.
     provenance : dict
         Scenario, seed, versions, hashes of models and kernels.
     """
@@ -131,6 +135,8 @@ class EtaAnswer:
     evidence: tuple[Weighed, ...] = ()
     assumptions: tuple[dict[str, object], ...] = ()
     notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    zpool_prints: bool = True
     provenance: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -156,6 +162,7 @@ class EtaAnswer:
             "zpool": {
                 "remaining_s": self.zpool_remaining_s,
                 "total_s": self.zpool_total_s,
+                "printed": self.zpool_prints,
                 "why": self.zpool_why,
             },
             "reasons": list(self.reasons),
@@ -164,6 +171,7 @@ class EtaAnswer:
             "evidence": [each.to_dict() for each in self.evidence],
             "assumptions": list(self.assumptions),
             "notes": list(self.notes),
+            "missing": list(self.missing),
             "provenance": self.provenance,
         }
 

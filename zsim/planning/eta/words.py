@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from zsim.base.units import format_duration, format_fraction
-from zsim.planning.eta.reasons import FAST, SLOW
+from zsim.planning.eta.reasons import FAST, SETTLED, SLOW
 from zsim.planning.eta.records import EtaAnswer, later
 from zsim.scenario.words import in_words
 
@@ -16,17 +16,21 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 NO_CALENDAR = "after the year 9999"
+NO_ESTIMATE = "zpool gives no estimate; what is left over its mean rate is"
+NO_FIELD = "no such field"
 WHOLE_TIMES = 10.0
 """From so many times on a pace is told in whole numbers."""
-LOUD = ("NOT KNOWN", "HALTED")
+LOUD = ("NOT KNOWN", "HALTED", "STUCK", "NOT IN THIS", "NO DATA")
 NOT_VARIED = ("drive_size", "alloc", "fill", "layout", "release")
-"""Assumptions that are told first: no world differs in them."""
+VARIED = {"drive_size": "the size of the drives", "fill": "how full the pool is"}
+"""How what is missing begins, by field: worlds differ in these where nobody names or bounds them."""
+"""Assumptions that are told first, where no world differs in them."""
 
 
 def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     """Yield the lines of an answer, each with a style."""
     left = answer.remaining_s
-    low, middle, high = (format_duration(each) for each in (left.p10, left.p50, left.p90))
+    low, middle, high = (_time(each) for each in (left.p10, left.p50, left.p90))
     name = f"{answer.pool}: " if answer.pool and answer.pool != "unknown" else ""
     if answer.at is not None:
         yield f"{name}done about {_moment(answer.at, left.p50)}, {middle} after this status.", "bold"
@@ -40,9 +44,12 @@ def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         yield f"80 % interval (p10-p90): {low} to {high}. The status carries no date.", ""
     yield f"{answer.subject[:1].upper()}{answer.subject[1:]}.", ""
     for each in answer.assumptions:
-        if each["field"] in NOT_VARIED:
+        varied = VARIED.get(str(each["field"]), NO_FIELD)
+        if each["field"] in NOT_VARIED and not any(words.startswith(varied) for words in answer.missing):
             field = in_words(str(each["field"]))
             yield f"Default used, and it matters: {field} {each['text']} ({each['why']}).", "yellow"
+    if answer.missing:
+        yield f"NOT STATED: {'; '.join(answer.missing)}.", "yellow"
     for words in answer.notes:
         if words.startswith(LOUD):
             yield words, "yellow"
@@ -64,11 +71,11 @@ def _zpool(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     said = answer.zpool_remaining_s
     if said is None:
         yield f"zpool gives no estimate{f': {answer.zpool_why}' if answer.zpool_why else ''}.", ""
-    elif not answer.zpool_why:
-        yield f"zpool says {format_duration(said)}, which agrees.", ""
     else:
+        source = "zpool says" if answer.zpool_prints else NO_ESTIMATE
         short = "too little" if said < answer.remaining_s.p50 else "too much"
-        yield f"zpool says {format_duration(said)}, {short}: {answer.zpool_why}.", ""
+        verdict = f"{short}: {answer.zpool_why}" if answer.zpool_why else "which agrees"
+        yield f"{source} {_time(said)}, {verdict}.", ""
 
 
 def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
@@ -88,6 +95,8 @@ def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     )
     if answer.elapsed_s is None:
         yield "Pace: not known: nothing tells how long the scan had run when this was printed.", ""
+    elif answer.pace is None and answer.done <= 0.0 and answer.elapsed_s >= SETTLED:
+        yield f"Pace: none yet: nothing was done in {format_duration(answer.elapsed_s)}.", ""
     elif answer.pace is None:
         yield "Pace: too early to tell whether it is slower or faster than pools like this one.", ""
     elif answer.pace >= SLOW:
@@ -96,6 +105,10 @@ def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         yield f"Pace: {_times(1.0 / answer.pace)} faster than the median pool simulated.", ""
     else:
         yield "Pace: as expected of a pool like this one.", ""
+
+
+def _time(seconds: float) -> str:
+    return format_duration(seconds) if seconds >= 1.0 or seconds <= 0.0 else "less than a second"
 
 
 def _times(factor: float) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from zsim.case.case import Case
 from zsim.drives.derived import random_service
 from zsim.drives.models.parameters import DriveParameters
-from zsim.prediction.evidence.comparable import role_of
+from zsim.prediction.evidence.comparable import role_of, slow_drives
 from zsim.prediction.evidence.noise import noise
 from zsim.scenario.evidence import DriveActivity
 
@@ -65,6 +65,25 @@ def slower_than_model(case: Case, seen: Sequence[DriveActivity]) -> tuple[Slower
     """
     found = (_slower(case, each) for each in seen if role_of(case, each) == "source")
     return tuple(sorted((each for each in found if each is not None), key=lambda each: -each.factor))
+
+
+def most_slowed(case: Case) -> float:
+    """Return how many times as long the slowest drive takes by what it did, as its model and peers tell.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    float
+        1 where no drive stands out, or the scenario states which are slow: they are simulated so.
+    """
+    seen = [each for each in case.scenario.evidence or () if isinstance(each, DriveActivity)]
+    if case.scenario.slow or not seen:
+        return 1.0
+    factors = [*slow_drives(case, seen).values(), *(each.factor for each in slower_than_model(case, seen))]
+    return max(factors, default=1.0)
 
 
 def _slower(case: Case, each: DriveActivity) -> SlowerThanModel | None:

@@ -25,7 +25,7 @@ from zsim.pool.miniature.shape import MAX_VDEVS
 from zsim.pool.miniature.shape import Miniature as PoolMiniature
 from zsim.pool.miniature.spreading import spread
 from zsim.pool.recipes.histories import History
-from zsim.pool.recipes.recipe import TopLevel
+from zsim.pool.recipes.recipe import Growth, TopLevel
 from zsim.pool.simulator.files import expansion
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.groups import with_degraded_groups
@@ -298,7 +298,7 @@ def _less_full(case: Case, history: History, size: _Size) -> tuple[AgedPool, str
             pool = _pool(case, history, fill, None, size)
         except HistoryError as error:
             if last:
-                raise _no_room(case, history) from error
+                return _equally_full(case, history, size, error)
             continue
         here, there = format_fraction(fill), format_fraction(case.fill)
         return (
@@ -307,6 +307,25 @@ def _less_full(case: Case, history: History, size: _Size) -> tuple[AgedPool, str
             "blocks have to be split (gang blocks)",
         )
     raise AssertionError
+
+
+def _equally_full(case: Case, history: History, size: _Size, error: HistoryError) -> tuple[AgedPool, str]:
+    """Return the pool with vdevs that were there from the first, where they have no room one after the other.
+
+    A vdev that stands alone has to hold what a history overwrites until its txgs are synced.
+    """
+    if not case.classes.growth.wanted:
+        raise _no_room(case, history) from error
+    together = replace(case, classes=replace(case.classes, growth=Growth()))
+    try:
+        pool = _pool(together, history, case.fill, None, size)
+    except HistoryError:
+        raise _no_room(case, history) from error
+    return (
+        pool,
+        f"the data vdevs are simulated equally full, {format_fraction(case.fill)}: the history"
+        f" {history.name} finds no room on vdevs that were added one after the other",
+    )
 
 
 def _no_room(case: Case, history: History) -> InputError:

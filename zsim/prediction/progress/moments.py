@@ -28,6 +28,8 @@ MOST_CLOCK, MOST_COUNT = constant("progress.most_clock"), constant("progress.mos
 PRINTED = constant("progress.printed")
 """Standard deviation of a time that is printed to the second; of one printed in minutes 60 times that."""
 CHECKPOINT = constant("progress.checkpoint")
+LEAST_RATE = 1.0
+"""What zpool prints where a scan has done nothing [bytes/s] (zpool_main.c: ``rate = rate ? rate : 1``)."""
 LEAST = constant("progress.least")
 """Of the work: with less the time that it took tells nothing."""
 SKIPPED_ERROR = constant("progress.skipped_error")
@@ -108,10 +110,10 @@ def clock_of(scan: RunningScan) -> tuple[float | None, Clock]:
     if scan.elapsed is not None:
         over = (scan.scanned or 0) >= WHOLE * (scan.total or math.inf)
         return scan.elapsed, "pass" if over else "scan"
-    if scan.scan_rate and scan.scanned:
-        return scan.scanned / scan.scan_rate, "scan"
-    if scan.issue_rate and scan.issued:
-        return scan.issued / scan.issue_rate, "pass" if scan.format == "2.2+" else "scan"
+    if scan.scanned and (scan.scan_rate or 0.0) > LEAST_RATE:
+        return scan.scanned / (scan.scan_rate or 1.0), "scan"
+    if scan.issued and (scan.issue_rate or 0.0) > LEAST_RATE:
+        return scan.issued / (scan.issue_rate or 1.0), "pass" if scan.format == "2.2+" else "scan"
     return None, "unknown"
 
 
@@ -271,7 +273,7 @@ def overshoot(scan: RunningScan) -> float:
         0 before: what is written while a scan runs is scanned and not in the total it began with
         (dsl_scan.c:dsl_scan_setup_sync).
     """
-    by_scan = scan.format in ("legacy", "rebuild")
+    by_scan = scan.format in ("legacy", "rebuild") and scan.kind not in MOVES
     done, whole = (scan.scanned, scan.total) if by_scan else (scan.issued, scan.total_issue or scan.total)
     return min(1.0, max(0.0, done / whole - 1.0)) if done is not None and whole else 0.0
 
