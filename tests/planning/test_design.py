@@ -39,6 +39,27 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
+def test_what_was_stated_stands_above_the_table_in_its_own_units(simulated: list[str]) -> None:
+    inputs = RiskInputs(afr=0.015, scrub=7 * 24 * HOUR)
+    asked = {"require": ["p90 < 72h"], "inputs": inputs, "drive_size": "20TB", "fill": "80%"}
+    found = search.plan_layouts(12, kinds=("raidz",), **asked)
+    head = ("12 drives", "fill 80 %", "drive size 20TB", "annual failure rate 1.5 %", "a scrub every 7 d")
+    assert sorted(found.stated) == sorted(head)
+    assert f"Stated: {'; '.join(found.stated)}." in str(found)
+    assert "meet p90 < 72h." in str(found)
+    assert found.to_dict()["stated"] == list(found.stated)
+
+
+def test_columns_with_one_value_stand_above_the_table(simulated: list[str]) -> None:
+    asked = {"require": ["p90 < 72h"], "drive_size": "20TB"}
+    found = search.fullest("raidz2x12", **asked)
+    assert found.headline().startswith("Fullest raidz2x12 with p90 < 72h: ")
+    assert found.grid().head[0] == "fill"
+    assert "usable" not in found.grid().head
+    assert "The same in all rows: usable 166T" in str(found)
+    assert all(all(len(cell) for cell in each[2:]) for each in found.grid().rows)
+
+
 def test_candidates_use_the_drives_there_are() -> None:
     found = for_drives(60, 0)
     layouts = {str(each.layout) for each in found}

@@ -13,6 +13,7 @@ import pytest
 
 from zsim.base.errors import InputError
 from zsim.cli.forecasts.sweep import more_axes
+from zsim.cli.main import main
 from zsim.planning.compare import compare
 from zsim.planning.page import table_page
 from zsim.planning.rows import ANSWER
@@ -63,6 +64,20 @@ def test_columns_that_do_not_fit_go_below_with_the_first_one_repeated() -> None:
     assert (first.head, second.head) == (("name", "a"), ("name", "b"))
     assert second.rows == (("raidz2x6", "654321"),)
     assert second.numeric == {1}
+
+
+def test_what_tells_rows_of_a_sweep_apart_is_in_each_of_its_tables() -> None:
+    rows = tuple(row(width=width, parity=parity) for width in (4, 6) for parity in (1, 2))
+    grid = Table(("width", "parity", *ANSWER), rows).grid()
+    first, second = fitted(grid, 40)[:2]
+    assert first.head[:2] == second.head[:2] == ("width", "parity")
+    assert [each[:2] for each in second.rows] == [("4", "1"), ("4", "2"), ("6", "1"), ("6", "2")]
+
+
+def test_the_head_of_a_column_breaks_between_words_before_a_table_falls_apart() -> None:
+    grid = Grid(("layout", "vdev lost in a year"), (("raidz2x6", "1 in 2,000"),), frozenset({1}))
+    assert fitted(grid, 24) == [grid]
+    assert max(map(len, grid_text(grid, 24).splitlines())) <= 24
 
 
 @pytest.mark.parametrize("width", range(50, 141, 5))
@@ -155,6 +170,13 @@ def test_equal_data_is_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert twelve["drives"] == [12, 12]
 
 
+def test_equal_data_leaves_a_layout_the_vdevs_that_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zsim.planning.compare.answers", lambda scenarios, jobs: iter(()))
+    table = compare("raidz2x8", "2*raidz2x8", data=40 << 40, drive_size="18TB")
+    assert table["layout"] == ["raidz2x8", "2*raidz2x8"]
+    assert table["drives"] == [8, 16]
+
+
 @pytest.mark.parametrize(
     ("asked", "named"),
     [
@@ -169,6 +191,13 @@ def test_equal_data_that_cannot_be_is_refused(asked: dict[str, Any], named: str)
 
 
 # Any field as an axis.
+
+
+def test_a_width_that_is_none_is_refused_with_the_forms_of_lists(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", "--layout", "raidz2x6", "--width", "4-12:2"]) == 2
+    said = capsys.readouterr().err
+    assert "--width '4-12:2'" in said
+    assert "4..12..2" in said
 
 
 def test_axes_of_the_command_line_divide_values() -> None:

@@ -86,7 +86,8 @@ def test_a_factor_shows_that_it_is_larger_than_its_error() -> None:
     each = Setting("zfs_txg_timeout", 1, 5, 0.9941, 0.0035, None, None, "modelled", "", "", on_front=True)
     table = str(Tuning("The resilver", 100.0, None, "linux", (each,), (), 4))
     assert "x0.994 +/- 0.35 %" in table
-    assert "* nothing tried is quicker" in table
+    assert "front: nothing tried is quicker." in table
+    assert "clients" not in table
 
 
 def advised(**stated: object) -> list[str]:

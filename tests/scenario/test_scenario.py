@@ -207,7 +207,7 @@ BARE: dict[str, Any] = {"layout": "raidz2x6"}
         ({**BARE, "load": "random-read,rate=1,threads=2"}, "load 'random-read'", "rate, bandwidth"),
         ({**BARE, "load": "random-read,rate=1,think=2s"}, "load 'random-read'", "threads"),
         ({**BARE, "load": "random-read,rate"}, "load 'random-read,rate'", "KEY=VALUE"),
-        ({**BARE, "load": "read,rate=1"}, "load.0.kind 'read'", "random-read"),
+        ({**BARE, "load": "read,rate=1"}, "load 'read,rate=1'", "300 reads/s"),
         ({**BARE, "load": "random-read,rate=-1"}, "load.0.rate '-1'", "greater than 0"),
         ({**BARE, "load": "random-read,rate=1,size=1"}, "load size 1", "512 bytes"),
         ({**BARE, "load": "random-read,rate=1,hours=always"}, "hours 'always'", "mon-fri"),

@@ -36,25 +36,36 @@ class GroupedCommand(click.Command):
     ----------
     examples : sequence of str
         Command lines.
+    own : mapping of str to sequence of str
+        Title of a group to the parameters in it: what this command asks, before the flags of the scenario.
     """
 
-    def __init__(self, *args: object, examples: Sequence[str] = (), **kwargs: object) -> None:
+    def __init__(
+        self,
+        *args: object,
+        examples: Sequence[str] = (),
+        own: Mapping[str, Sequence[str]] | None = None,
+        **kwargs: object,
+    ) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self.examples = tuple(examples)
+        self.own = dict(own or {})
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, group by group."""
         scenario = {flag.field for flag in FLAGS + REPEATED}
         found: dict[str, list[tuple[str, str]]] = {}
-        order = {name: place for place, name in enumerate(PLACE)}
+        places = {name: title for title, names in self.own.items() for name in names}
+        places = places | {name: title for name, title in PLACE.items() if name not in places}
+        order = {name: place for place, name in enumerate(places)}
         parameters = sorted(self.get_params(ctx), key=lambda each: order.get(str(each.name), len(order)))
         for parameter in parameters:
             record = parameter.get_help_record(ctx)
             if record is not None and isinstance(parameter, click.Option):
                 name = str(parameter.name)
-                title = PLACE.get(name, REST if name in scenario else OUTPUT)
+                title = places.get(name, REST if name in scenario else OUTPUT)
                 found.setdefault(title, []).append(record)
-        for title in (*GROUPS, REST, OUTPUT):
+        for title in dict.fromkeys((*self.own, *GROUPS, REST, OUTPUT)):
             if title in found:
                 with formatter.section(title):
                     formatter.write_dl(found[title])

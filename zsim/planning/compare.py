@@ -55,7 +55,8 @@ def compare(
     data : int or str, optional
         Store this much data on each, in full records, without parity, such as ``"400T"`` [bytes]: the share
         full follows from it.
-        Each layout is repeated until that leaves some room, or as often as `drives` allow.
+        Each layout is repeated until that leaves some room, at least as often as it says itself
+        (``2*raidz2x8``), or as often as `drives` allow.
     jobs : int, optional
         Processes; one a core by default.
     on_progress : callable, optional
@@ -137,7 +138,8 @@ def _sized(scenario: Scenario, drives: int | None, usable: int | None, data: int
     elif usable is not None:
         layout = repeated_for_usable(one, usable)
     elif data is not None:
-        layout = repeated_for_usable(one, math.ceil(data / USUALLY_FULL))
+        needed = repeated_for_usable(one, math.ceil(data / USUALLY_FULL))
+        layout = max(layout, needed, key=lambda each: len(each.vdevs))
     sized = scenario.replace(layout=str(layout), vdevs=None)
     return sized if data is None else sized.replace(alloc=alloc_of(resolve(sized), data), fill=None)
 

@@ -195,7 +195,12 @@ class Table(DrawnAnswer):
         head = tuple(_head(name) for name in shown)
         rows = tuple(tuple(_printed(name, row.get(name)) for name in shown) for row in self.rows)
         numeric = frozenset(place for place, name in enumerate(shown) if _is_numeric(self.rows, name))
-        return Grid(head, rows, numeric)
+        return Grid(head, rows, numeric, self._keys(shown))
+
+    def _keys(self, shown: Sequence[str]) -> int:
+        """Return how many of the first columns were asked for: together they tell rows apart."""
+        asked = ("name", *self.axes)
+        return max(1, next((place for place, name in enumerate(shown) if name not in asked), len(shown)))
 
     def _known(self) -> list[str]:
         known = (name for name in self.columns if any(row.get(name) is not None for row in self.rows))

@@ -70,7 +70,12 @@ def median_s(case: Case) -> float:
     float
         [s]
     """
-    return _run(case).quantiles[1]
+    return quantiles_s(case)[1]
+
+
+def quantiles_s(case: Case) -> tuple[float, float, float]:
+    """Return p10, p50 and p90 of what `zsim predict` answers of a case [s]."""
+    return _run(case).quantiles
 
 
 def _run(case: Case) -> Work:

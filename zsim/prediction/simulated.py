@@ -24,6 +24,7 @@ from zsim.scenario.one_drive.exchanged import ExchangedDrive
 from zsim.scenario.one_drive.sick import Attached, BadSectors
 from zsim.scenario.one_drive.slow import SlowDrive
 from zsim.scenario.parts import Load
+from zsim.scenario.words import in_words
 
 BINARY = 1 << 30
 Formats = Mapping[str, Callable[..., str]]
@@ -75,6 +76,11 @@ def stated(scenario: Scenario) -> tuple[Stated, ...]:
         Stated(field=name, value=value, text=text_of(name, value))
         for name, value in scenario.stated().items()
     )
+
+
+def scenario_words(scenario: Scenario) -> tuple[str, ...]:
+    """Return what a scenario states, each field with its name and unit."""
+    return tuple(f"{in_words(each.field)} {each.text}" for each in stated(scenario))
 
 
 def text_of(name: str, value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -226,6 +226,14 @@ def parse_drives(text: str) -> tuple[int | Literal["new"], ...]:
     return tuple(drives)
 
 
+LoadKind = Literal["random-read", "sequential-read", "sync-write", "async-write"]
+LOAD_KINDS: tuple[str, ...] = get_args(LoadKind)
+LOAD_REMEDY = (
+    "write for instance random-read,rate=50, or in words: 300 reads/s 8K, backup 100MB/s 22:00-06:00, "
+    "database 30%"
+)
+
+
 class Load(BaseModel):
     """Foreground load on the pool while it resilvers: open (a rate) or closed (threads that think).
 
@@ -254,9 +262,7 @@ class Load(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: Literal["random-read", "sequential-read", "sync-write", "async-write"] = Field(
-        description="what the clients do"
-    )
+    kind: LoadKind = Field(description="what the clients do")
     rate: float | None = Field(None, gt=0, le=1e9, allow_inf_nan=False, description="requests per second")
     bandwidth: Rate | None = Field(None, gt=0, description="instead of a rate: data a second: 100MB/s")
     share: Fraction | None = Field(
@@ -272,7 +278,7 @@ class Load(BaseModel):
         def __init__(
             self,
             *,
-            kind: Literal["random-read", "sequential-read", "sync-write", "async-write"],
+            kind: LoadKind,
             rate: float | None = None,
             threads: int | None = None,
             think: float | str | None = None,
@@ -289,6 +295,8 @@ class Load(BaseModel):
         if spoken is not None:
             return spoken
         kind, *settings = (each.strip() for each in value.split(","))
+        if kind not in LOAD_KINDS:
+            raise InputError("load", value, f"a load begins with {', '.join(LOAD_KINDS)}", LOAD_REMEDY)
         data: dict[str, object] = {"kind": kind}
         for setting in settings:
             key, equals, text = setting.partition("=")

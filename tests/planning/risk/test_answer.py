@@ -6,6 +6,7 @@ import json
 import math
 import re
 import shlex
+from dataclasses import fields
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 import zsim
 from zsim.base.errors import InputError
 from zsim.cli.main import main
-from zsim.planning.risk import reliability
+from zsim.planning.risk import reliability, stated
 from zsim.planning.risk.api import risk
 from zsim.planning.risk.group import HOUR, YEAR
 from zsim.planning.risk.question import RiskInputs
@@ -263,6 +264,18 @@ def test_text_begins_with_the_answer_as_a_range(capsys: pytest.CaptureFixture[st
         "redundancy is no backup",
     ):
         assert words in " ".join(out.split())
+
+
+def test_what_was_stated_is_echoed_in_its_units_and_an_assumed_fill_is_called_so() -> None:
+    found = risk({"layout": "raidz1x10"}, RiskInputs(hours=24 * HOUR, afr=0.05, latent=False))
+    assert found.stated == ("layout raidz1x10", "repair 24 h", "annual failure rate 5 %", "no latent errors")
+    assert f"Stated: {'; '.join(found.stated)}." in " ".join(str(found).split())
+    assert "50 % full (assumed)" in found.subject
+    assert "(assumed)" not in risk({"layout": "mirror2", "fill": 0.6}, RiskInputs(hours=HOUR)).subject
+
+
+def test_every_input_about_failures_has_words() -> None:
+    assert {each.name for each in fields(RiskInputs)} == {*stated._WORDS, *stated.NOT_TOLD}
 
 
 def test_files_pictures_and_frames(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

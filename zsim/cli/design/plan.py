@@ -10,8 +10,9 @@ import click
 from zsim.base.errors import InputError
 from zsim.cli.common import exclusive, hand_over, number, progress, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs
-from zsim.cli.design.risk import inputs_from, risk_options
+from zsim.cli.design.risk import ABOUT_RISK, inputs_from, risk_options
 from zsim.cli.flags import Given, scenario_options, stated_fields, word
+from zsim.cli.help import GroupedCommand
 
 if TYPE_CHECKING:
     from zsim.planning.design.answer import Design
@@ -20,7 +21,24 @@ POOL = ("drives", "usable", "budget", "price", "spares", "jobs", "kinds", "confi
 FIND = ("layouts", "width", "fill", "worth")
 
 
-@click.command("plan")
+@click.command(
+    "plan",
+    cls=GroupedCommand,
+    own={
+        "What is wanted": (
+            "drives", "usable", "budget", "price", "spares", "require", "sort", "kinds", "find", "confirm",
+            "jobs", "store",
+        ),
+        **ABOUT_RISK,
+    },
+    examples=(
+        'zsim plan --drives 60 --drive-size 20TB --fill 80% --require "p90 < 48h" '
+        '--require "vdev < 1 in 1,000"',
+        'zsim plan --find width --layout raidz2x6 --drive-size 20TB --fill 80% --require "p90 < 96h"',
+        'zsim plan --find fill --layout raidz2x12 --drive-size 20TB --require "p90 < 48h"',
+        "zsim plan --find worth --layout raidz2x12 --drive-size 20TB --fill 80%",
+    ),
+)  # fmt: skip
 @click.option("--drives", metavar="N", help="Drives there are, hot spares included.")
 @click.option("--usable", metavar="SIZE", help="Instead: data that the pool must hold, such as 700T.")
 @click.option("--budget", metavar="MONEY", help="Instead: total budget for the drives.")
@@ -48,15 +66,9 @@ FIND = ("layouts", "width", "fill", "worth")
 def command(as_json: bool, output: str | None, plot: str | None, **given: object) -> None:
     """Which layouts meet your requirements, how wide a vdev or how full a pool may be, what helps most.
 
-    \b
-    zsim plan --drives 60 --drive-size 20TB --fill 80% --require "p90 < 48h" --require "vdev < 1 in 1,000"
-    zsim plan --find width --layout raidz2x6 --fill 80% --require "p90 < 48h"
-    zsim plan --find fill --layout raidz2x12 --require "p90 < 48h"
-    zsim plan --find worth --layout raidz2x12 --fill 80%
-
     Requirements are about p50 and p90 of the repair; files, vdev and pool (chance of loss within a year);
     window (during the repair); usable, random, random-degraded, read, read-degraded, write and drives.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
     check_outputs(output, plot, None)
     question = {name: given.pop(name) for name in POOL}
     find, require, sort = str(given.pop("find")), given.pop("require"), str(given.pop("sort"))

@@ -12,6 +12,7 @@ from zsim.base.errors import InputError
 from zsim.cli.common import NUMBER, hand_over, number, progress
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import Command, scenario_from, scenario_options, stated_fields, word
+from zsim.cli.help import GroupedCommand
 
 if TYPE_CHECKING:
     from zsim.planning.risk.question import RiskInputs
@@ -46,6 +47,13 @@ OPTIONS = (
     ("--years", "N", "Horizon; 5 by default."),
     ("--method", "NAME", "chain (exact) or simulation (event by event)."),
 )
+ABOUT_RISK = {
+    "Failures and repairs": (
+        *(option[2:].replace("-", "_") for option, _, _ in OPTIONS[:-2]), "latent", "no_erc", "years",
+        "method",
+    ),
+}  # fmt: skip
+"""Their group in the help of a command."""
 
 
 def risk_options(command: Command) -> Command:
@@ -59,7 +67,16 @@ def risk_options(command: Command) -> Command:
     return latent(erc(command))
 
 
-@click.command("risk")
+@click.command(
+    "risk",
+    cls=GroupedCommand,
+    own={"What is carried out": ("plan",), **ABOUT_RISK},
+    examples=(
+        "zsim risk --layout raidz2x8 --fill 70% --drive-size 20TB --afr ST16000NM001G --spare hot",
+        "zsim risk --layout raidz1x10 --hours 24 --afr 5% --correlation 1 --no-latent --detect 0 --years 10",
+        "zsim risk --plan replace-one-after-another --layout raidz2x6 --fill 60% --drive-size 8TB",
+    ),
+)
 @click.option(
     "--plan",
     metavar="PLAN.toml|NAME",

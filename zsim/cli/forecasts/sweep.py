@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from zsim.base.errors import InputError
 from zsim.cli.common import known_so_far, progress
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import FLAGS, scenario_options, stated_fields
@@ -127,11 +128,10 @@ def axes_of(
 
 def whole(text: str, name: str) -> int:
     """Return a value of width or parity as a number."""
-    from zsim.cli.common import whole_number
-
-    number = whole_number(text, name, 0)
-    assert number is not None
-    return number
+    if not (text.isascii() and text.isdigit() and len(text) < MOST_DIGITS):
+        forms = f"write {name} as 6, as a list such as 4,6,8, or as a range such as 4..12 or 4..12..2"
+        raise InputError(f"--{name}", text, "it is not a whole number from 0 on", forms)
+    return int(text)
 
 
 def more_axes(given: tuple[str, ...]) -> dict[str, list[object]]:
@@ -159,6 +159,8 @@ def more_axes(given: tuple[str, ...]) -> dict[str, list[object]]:
     return axes
 
 
+MOST_DIGITS = 10
+"""Of a whole number."""
 LISTS = ("load", "ports", "slow", "evidence")
 """Fields whose values have commas of their own."""
 

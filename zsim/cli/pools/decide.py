@@ -9,9 +9,23 @@ from zsim.base.parsed import table
 from zsim.cli.common import print_json, progress, show, whole_number
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import scenario_options, stated_fields
+from zsim.cli.help import GroupedCommand
 
 
-@click.command("decide")
+@click.command(
+    "decide",
+    cls=GroupedCommand,
+    own={
+        "The state now, and what is to be decided": (
+            "done", "running", "drives", "waiting", "replace_too", "reboot", "replace_drive",
+        )
+    },
+    examples=(
+        "zpool status tank > status.txt; zsim decide status.txt --reboot",
+        "zsim decide --layout raidz2x8 --fill 62% --drive-size 18TB --done 35% --replace-too 4",
+        "zsim decide --layout raidz2x8 --fill 62% --drive-size 18TB --done 35% --load 'backup 100MB/s'",
+    ),
+)  # fmt: skip
 @click.argument("source", metavar="[SCENARIO.toml|STATUS.txt]", required=False)
 @click.option("--done", metavar="SHARE", help="Share done of the resilver that runs: 35%.")
 @click.option(

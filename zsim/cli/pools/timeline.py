@@ -11,6 +11,7 @@ from zsim.base.errors import InputError
 from zsim.cli.common import print_json, progress, show, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import Command, scenario_options, stated_fields, word, words
+from zsim.cli.help import GroupedCommand
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -90,7 +91,17 @@ def event_options(function: Command) -> Command:
     return function
 
 
-@click.command("timeline")
+@click.command(
+    "timeline",
+    cls=GroupedCommand,
+    own={"What happens": ("procedure", *(name for _, name, *_ in EVENT_FLAGS), "scrub_after")},
+    examples=(
+        "zsim timeline --layout raidz2x8 --fill 62% --drive-size 18TB --fail 0 --replace-after 12h "
+        "--second-fails-at 40% --plot story.svg",
+        "zsim timeline --procedure grow-vdev --layout raidz2x6 --fill 60% --drive-size 8TB",
+        "zsim timeline --procedure list",
+    ),
+)
 @click.argument("source", metavar="[PLAN.toml|schema]", required=False)
 @click.option("--procedure", metavar="NAME", help="A plan that comes with zsim; 'list' lists them.")
 @event_options

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import click
 
-from zsim.cli.common import print_json, progress
+from zsim.cli.common import hand_over, progress
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import scenario_from, scenario_options
+from zsim.cli.help import GroupedCommand
 
 
-@click.command("tune")
+@click.command(
+    "tune",
+    cls=GroupedCommand,
+    examples=(
+        "zsim tune --layout raidz2x8 --fill 62% --drive-size 18TB --load '30 reads/s' --plot tune.svg",
+        "zsim tune --layout raidz2x8 --fill 62% --product truenas-25.10 --begins 'fri 17:30'",
+    ),
+)
 @click.option("--freebsd", is_flag=True, help="Print sysctl names of FreeBSD, as for its products.")
 @scenario_options
+@click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
 @click.option("--plot", metavar="FILE", help="Draw time against waits: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
-def command(freebsd: bool, plot: str | None, as_json: bool, **given: object) -> None:
+def command(freebsd: bool, output: str | None, plot: str | None, as_json: bool, **given: object) -> None:
     """Try the tunables of the release, one at a time, all on the same simulated pools.
 
     The first line says what helps most and what it costs; then come the settings whose effect is larger than
@@ -23,13 +32,8 @@ def command(freebsd: bool, plot: str | None, as_json: bool, **given: object) -> 
     """
     from zsim.planning.tune.api import tune
 
-    check_outputs(None, plot, None)
+    check_outputs(output, plot, None)
     scenario = scenario_from(given)
     with announced_compilation(), progress("trying") as on_progress:
         found = tune(scenario, on_progress, system="freebsd" if freebsd else None)
-    if plot is not None:
-        found.save_plot(plot)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        click.echo(str(found))
+    hand_over(found, as_json, output, plot)

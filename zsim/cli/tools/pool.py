@@ -9,6 +9,7 @@ import click
 from zsim.base.parsed import Parsed, number, numbers
 from zsim.cli.common import notice, print_json, show
 from zsim.cli.flags import scenario_from, scenario_options
+from zsim.cli.help import GroupedCommand
 
 if TYPE_CHECKING:
     from zsim.case.case import Case
@@ -26,7 +27,11 @@ def command() -> None:
     """
 
 
-@command.command("show")
+@command.command(
+    "show",
+    cls=GroupedCommand,
+    examples=("zsim pool show --layout raidz2x6 --fill 60% --history vm-host --plot pool.svg",),
+)
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @click.option("--plot", metavar="FILE", help="Draw the population: FILE.svg, FILE.png or FILE.pdf.")

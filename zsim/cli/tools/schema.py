@@ -43,7 +43,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "assumptions": "list", "notes": "texts", "provenance": "record",
     },
     "plan": {
-        "question": "text", "answer": "text", "requirements": "list", "rows": "records",
+        "question": "text", "answer": "text?", "stated": "texts", "requirements": "list", "rows": "records",
         "provenance": "record",
     },
     "timeline": {
@@ -51,8 +51,10 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     },
     "decide": {"alternatives": "records", "notes": "texts", "provenance": "record"},
     "tune": {
-        "subject": "text", "default_s": "number", "default_p99_s": "number?", "system": "text",
-        "settings": "records", "without_effect": "texts", "worlds": "whole",
+        "subject": "text", "default_s": "number", "default_p10_s": "number?", "default_p90_s": "number?",
+        "default_p99_s": "number?", "system": "text",
+        "settings": "records", "without_effect": "texts", "worlds": "whole", "stated": "texts",
+        "provenance": "record",
     },
     "import": {
         "pool": "text", "files": "list", "scenario": "record", "findings": "records",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from zsim.prediction.answer.drawing import Picture
 
 SHOWN = 20
+LEAST_ROWS = 2
+"""A table of one row has no constant columns."""
+MEETS = "meets it"
+HOURS = ("p50", "p90")
+"""Columns that are the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,8 @@ class Design(SavedAnswer, DrawnAnswer):
     answer : str or None
         The limit that was sought; None when there is none.
     provenance : dict
+    stated : tuple of str
+        What was stated of the pool and of failures, each with its unit.
     """
 
     question: str
@@ -62,6 +70,7 @@ class Design(SavedAnswer, DrawnAnswer):
     requirements: tuple[str, ...]
     provenance: dict[str, object]
     answer: str | None = None
+    stated: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
@@ -69,6 +78,7 @@ class Design(SavedAnswer, DrawnAnswer):
             "schema_version": 1,
             "question": self.question,
             "answer": self.answer,
+            "stated": list(self.stated),
             "requirements": list(self.requirements),
             "rows": [dict(row) for row in self.rows],
             "provenance": self.provenance,
@@ -92,7 +102,8 @@ class Design(SavedAnswer, DrawnAnswer):
         if self.question == "worth":
             return f"What would change the chance of loss of {odds(self.rows[0]['vdev_per_year'], 2)} a year:"
         if self.question in ("width", "fill"):
-            what = {"width": "Widest", "fill": "Fullest"}[self.question]
+            layout = self.rows[0]["layout"]
+            what = f"Widest {layout.partition('x')[0]}" if self.question == "width" else f"Fullest {layout}"
             return f"{what} with {wishes}: {self.answer or 'none'}."
         wanted = f" meet {wishes}" if wishes else " are possible"
         return f"{len(self.meeting)} of {len(self.rows)} layouts{wanted}."
@@ -101,10 +112,37 @@ class Design(SavedAnswer, DrawnAnswer):
         """Return the table in print: of layouts those that meet the wishes, else the nearest."""
         if self.question == "worth":
             return _worth_grid(self.rows)
+        every = self._every()
+        kept = [place for place in range(len(every.head)) if place not in self._constant(every)]
+        numeric = frozenset(number for number, place in enumerate(kept) if place in every.numeric)
+        cells = tuple(tuple(row[place] for place in kept) for row in every.rows)
+        return Grid(tuple(every.head[place] for place in kept), cells, numeric)
+
+    def _every(self) -> Grid:
+        """Return the table with all its columns."""
         shown = (self.meeting or list(self.rows))[:SHOWN] if self.question == "layouts" else list(self.rows)
-        head = ("layout", "usable", "p50", "p90", "vdev lost in a year", "random/s", "read", "")
+        first = "fill" if self.question == "fill" else "layout"
+        mark = "front" if self.question == "layouts" else MEETS
+        head = (first, mark, "hot spares", "usable", "p50", "p90", "vdev lost in a year", "random/s", "read")
         columns = tuple(_cells(row, self.question) for row in shown)
-        return Grid(head, columns, frozenset(range(1, len(head) - 1)))
+        return Grid(head, columns, frozenset(range(2, len(head))))
+
+    def _constant(self, every: Grid) -> tuple[int, ...]:
+        """Return the columns that hold one value: they stand in a line above the table."""
+        if len(every.rows) < LEAST_ROWS:
+            return ()
+        columns = (place for place, name in enumerate(every.head) if name not in HOURS)
+        return tuple(place for place in columns if len({row[place] for row in every.rows}) == 1)
+
+    def heading(self) -> tuple[str, ...]:
+        """Return the lines between answer and table: what was stated, and what came out alike."""
+        stated = (f"Stated: {'; '.join(self.stated)}.",) if self.stated else ()
+        if self.question == "worth":
+            return stated
+        every = self._every()
+        told = (place for place in self._constant(every) if every.head[place] != MEETS)
+        alike = [f"{every.head[place]} {every.rows[0][place]}" for place in told if every.rows[0][place]]
+        return (*stated, f"The same in all rows: {'; '.join(alike)}.") if alike else stated
 
     def notes(self) -> tuple[str, ...]:
         """Return what explains the table."""
@@ -114,7 +152,7 @@ class Design(SavedAnswer, DrawnAnswer):
             return self._edge()
         lines = [
             "front: no other layout is better in space, chance of loss, hours and random reads at once;",
-            "~ hours from screening runs, others predicted in full; + hot spares.",
+            "~ hours from screening runs, others predicted in full.",
             "Random and streaming reads are upper bounds of the drives alone; --json has more, and ranges.",
         ]
         shown = self.meeting or self.rows
@@ -141,8 +179,9 @@ class Design(SavedAnswer, DrawnAnswer):
         from rich.console import Group
         from rich.text import Text
 
-        table = rich_table(self.grid())
-        return Group(Text(self.headline(), style="bold"), table, *(Text(each) for each in self.notes()))
+        head = (Text(each) for each in self.heading())
+        notes = (Text(each) for each in self.notes())
+        return Group(Text(self.headline(), style="bold"), *head, rich_table(self.grid()), *notes)
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -152,8 +191,11 @@ class Design(SavedAnswer, DrawnAnswer):
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>{each}</p>" for each in self.notes())
-        return f"<h3>{self.headline()}</h3>{html_table(self.grid())}{notes}"
+        head, notes = (
+            "".join(f"<p>{html.escape(each)}</p>" for each in lines)
+            for lines in (self.heading(), self.notes())
+        )
+        return f"<h3>{html.escape(self.headline())}</h3>{head}{html_table(self.grid())}{notes}"
 
     def text(self) -> str:
         """Return the table as plain text."""
@@ -162,24 +204,23 @@ class Design(SavedAnswer, DrawnAnswer):
 
 def _cells(row: Row, question: str) -> tuple[str, ...]:
     known = row.get("p50_s") is not None
-    mark = "front" if row.get("pareto") else ("meets" if row.get("meets") and question != "layouts" else "")
+    mark = "yes" if row.get("pareto" if question == "layouts" else "meets") else ""
     rough = "" if row.get("simulated", True) else "~"
     return (
         _name(row),
+        mark,
+        str(row["spares"] or ""),
         format_bytes(row["usable_bytes"]),
         f"{rough}{_short(row['p50_s'])}" if known else "",
         f"{rough}{_short(row['p90_s'])}" if known else "",
         _one(row),
         f"{row['random_reads']:,.0f}",
         format_rate(row["read_rate"]),
-        mark,
     )
 
 
 def _name(row: Row) -> str:
-    spares = f" + {row['spares']}" if row.get("spares") else ""
-    fill = f" {format_fraction(row['fill'])}" if "fill" in row else ""
-    return f"{row['layout']}{spares}{fill}"
+    return format_fraction(row["fill"]) if "fill" in row else str(row["layout"])
 
 
 def _short(seconds: float) -> str:

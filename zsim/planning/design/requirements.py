@@ -101,18 +101,19 @@ QUANTITIES: dict[str, WishedQuantity] = {
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One wish.
+    """One wish; `said` is its limit as it was written.
 
     Examples
     --------
     >>> wish = Requirement.parse("p90 < 24h")
     >>> wish.is_met({"p90_s": 80_000.0}), str(wish)
-    (True, 'p90 < 1 d')
+    (True, 'p90 < 24h')
     """
 
     name: str
     sign: str
     limit: float
+    said: str = ""
 
     @classmethod
     def parse(cls, text: str) -> Requirement:
@@ -131,7 +132,7 @@ class Requirement:
         if name not in QUANTITIES:
             allowed = f"known are {', '.join(QUANTITIES)}"
             raise InputError("--require", match[1], allowed, 'write for instance "usable >= 700T"')
-        return cls(name, match[2], QUANTITIES[name].read(match[3], name))
+        return cls(name, match[2], QUANTITIES[name].read(match[3], name), " ".join(match[3].split()))
 
     @property
     def column(self) -> str:
@@ -151,4 +152,4 @@ class Requirement:
         return self.limit / value if self.sign.startswith("<") else value / self.limit
 
     def __str__(self) -> str:
-        return f"{self.name} {self.sign} {QUANTITIES[self.name].write(self.limit)}"
+        return f"{self.name} {self.sign} {self.said or QUANTITIES[self.name].write(self.limit)}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from zsim.base.errors import InputError
 from zsim.base.provenance import provenance
-from zsim.base.units import DAY, format_duration
+from zsim.base.units import DAY, format_bytes, format_duration
 from zsim.planning.design.answer import Design, Step
 from zsim.planning.design.candidates import RAIDZ_WIDTHS, Candidate, for_drives, vdevs_of
 from zsim.planning.design.facts import (
@@ -24,9 +24,12 @@ from zsim.planning.design.facts import (
 )
 from zsim.planning.design.requirements import QUANTITIES, Requirement
 from zsim.planning.risk.question import RiskInputs
+from zsim.planning.risk.stated import stated_words
 from zsim.planning.rows import Row
 from zsim.planning.usable import repeated_for_usable
+from zsim.prediction.simulated import scenario_words
 from zsim.scenario.layout import Layout
+from zsim.scenario.model import Scenario
 from zsim.vdevs.kind import kind_of, word_of_parity
 from zsim.vdevs.kind import kinds as known_kinds
 
@@ -35,6 +38,8 @@ KINDS = tuple(
     sorted(known_kinds(), key=lambda name: (not kind_of(name).is_replicated, kind_of(name).has_groups))
 )
 """Mirrors first, kinds with groups last."""
+ANY_LAYOUT = "raidz2x6"
+"""Stands for the layout in a scenario where layouts are sought."""
 NEAR = 1.6
 """A row that fails a wish by less than this factor on screening hours is worth a full prediction."""
 SORTS = {"usable": -1, "p90": 1, "vdev": 1, "random": -1, "drives": 1}
@@ -111,7 +116,29 @@ def plan_layouts(
     found = _confirmed(context, chosen, lambda share, words: report(0.5 + 0.5 * share, words))
     final = [found.get(row["layout"], row) for row in screened]
     dropped = [rows[str(each.layout)] for each in candidates if each not in open_]
-    return _design(context, "layouts", [*final, *dropped], wishes, sort)
+    wanted = _wanted(drives, usable, budget, price, spares)
+    return _design(context, "layouts", [*final, *dropped], wishes, sort, wanted)
+
+
+def _wanted(
+    drives: int | None, usable: int | None, budget: float | None, price: float | None, spares: int
+) -> tuple[str, ...]:
+    """Return the question about the size of the pool in words."""
+    told = (
+        (drives, f"{drives} drives"),
+        (usable, f"usable {format_bytes(usable or 0)}"),
+        (budget, f"budget {budget}"),
+        (price, f"{price} a drive"),
+        (spares or None, f"at least {spares} hot {'spare' if spares == 1 else 'spares'}"),
+    )
+    return tuple(words for value, words in told if value is not None)
+
+
+def _stated(context: Context, layout: str | None = None) -> tuple[str, ...]:
+    """Return what was stated of pool and failures in words."""
+    fields = {name: value for name, value in context.common.items() if value is not None}
+    words = scenario_words(Scenario.from_dict({**fields, "layout": layout or ANY_LAYOUT}))
+    return (*(words if layout else words[1:]), *stated_words(context.inputs))
 
 
 def _known_kinds(kinds: Sequence[str]) -> Sequence[str]:
@@ -213,7 +240,14 @@ def pareto(rows: Sequence[Row]) -> list[str]:
     return [row["layout"] for row, mine in zip(rows, points, strict=True) if not beaten(mine)]
 
 
-def _design(context: Context, question: str, rows: list[Row], wishes: list[Requirement], sort: str) -> Design:
+def _design(
+    context: Context,
+    question: str,
+    rows: list[Row],
+    wishes: list[Requirement],
+    sort: str,
+    wanted: tuple[str, ...],
+) -> Design:
     meeting = [row for row in rows if row.get("p50_s") is not None and _meets(row, wishes)]
     front = set(pareto(meeting))
     told = [
@@ -231,6 +265,7 @@ def _design(context: Context, question: str, rows: list[Row], wishes: list[Requi
         requirements=tuple(str(wish) for wish in wishes),
         rows=tuple(told),
         provenance=provenance(context.common or None, context.inputs.seed),
+        stated=(*wanted, *_stated(context)),
     )
 
 
@@ -334,6 +369,7 @@ def _found(
         requirements=tuple(str(wish) for wish in wishes),
         rows=tuple(told),
         provenance=provenance(context.common or None, context.inputs.seed),
+        stated=_stated(context),
     )
 
 
@@ -365,6 +401,7 @@ def worth(
         requirements=(),
         rows=tuple(step.row(steps[0]) for step in steps),
         provenance=provenance(context.common or None, asked.seed),
+        stated=_stated(context, layout),
     )
 
 

@@ -35,11 +35,13 @@ from zsim.planning.risk.group import Discipline, Floats, Group, Repair
 from zsim.planning.risk.question import OPEN, RiskInputs, Unknowns, as_plain, assumed_age, unknowns
 from zsim.planning.risk.records import Assumed, Grades
 from zsim.planning.risk.reliability import Spread, number
+from zsim.planning.risk.stated import stated_words
 from zsim.planning.risk.story import VdevStory, stories_of, story_loss
 from zsim.planning.risk.surface import LossSurface, surface
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.usable import usable_bytes
 from zsim.prediction.answer.records import Quantiles
+from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import Asked, scenario_of
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
@@ -220,6 +222,7 @@ def _answer(
     lost = bytes_lost(year, case)
     return RiskAnswer(
         subject=_subject(case, hours, told),
+        stated=(*scenario_words(case.scenario), *stated_words(inputs)),
         window_of="repair" if told is None else "plan",
         method=method,
         window=_grades(window),
@@ -259,7 +262,8 @@ def bytes_lost(year: Loss, case: Case) -> Floats:
 
 
 def _subject(case: Case, hours: Quantiles, told: Told | None) -> str:
-    pool = f"{case.layout}, {format_fraction(case.fill)} full, {case.release.name}, repair {_length(hours)}"
+    full = f"{format_fraction(case.fill)} full{' (assumed)' if case.assumed('fill') else ''}"
+    pool = f"{case.layout}, {full}, {case.release.name}, repair {_length(hours)}"
     if told is None:
         return pool
     return f"{told.timeline.title}: whole after {_length(Quantiles(**told.timeline.whole_s))}; {pool}"

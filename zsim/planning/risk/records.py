@@ -54,6 +54,7 @@ class Risk(AnswerPart):
 
     schema_version: Literal[1] = 1
     subject: str = Field(description="what was asked, in one line")
+    stated: tuple[str, ...] = Field((), description="what was stated, in words, each with its unit")
     method: Literal["chain", "simulation"]
     window_of: Literal["repair", "plan"] = Field(
         "repair", description="what `window` spans: a repair, from the failure on, or a plan of zsim timeline"

@@ -139,8 +139,9 @@ def sections(answer: Risk) -> tuple[Section, ...]:
         tuple(mover_row(each, answer.window_of) for each in answer.movers if _counts(each)),
         frozenset({1}),
     )
+    told = (f"Stated: {'; '.join(answer.stated)}.",) if answer.stated else ()
     every = (
-        Section("", (f"{answer.subject}; a failed drive is missing for {missing} on average.",)),
+        Section("", (f"{answer.subject}; a failed drive is missing for {missing} on average.", *told)),
         Section("Warnings", answer.warnings),
         Section("How likely", () if exact else (nine,), grid_of(answer)),
         Section("On average", (), None if exact else means_grid(answer)),

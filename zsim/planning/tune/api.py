@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 
 import numpy as np
 
+from zsim.base.provenance import provenance
 from zsim.case.case import Case
 from zsim.planning.tune.records import Tuning
 from zsim.planning.tune.settings import MEASURED, MODELLED, Setting
 from zsim.prediction.api import case_of, subject
-from zsim.prediction.paired import median_s
-from zsim.prediction.runs.knobs import Knob, KnobEffect, knobs_of, tried, worlds_of
+from zsim.prediction.paired import quantiles_s
+from zsim.prediction.runs.knobs import Knob, KnobEffect, KnobWorld, knobs_of, tried, worlds_of
 from zsim.prediction.runs.together import together
+from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import Asked, scenario_of
 from zsim.scenario.fields import Fields
 from zsim.scenario.releases.products import load_product
@@ -48,15 +50,24 @@ def tune(
     kept = sorted((each for each in found if each.matters), key=lambda each: each.ratio)
     named = {each.name for each in kept}
     waits = [world.p99_s for world in worlds if world.p99_s is not None]
+    p10, p50, p90 = (None, _middle(worlds), None) if case.exact else quantiles_s(case)
     return Tuning(
         subject=f"The {case.operation} of {subject(case)}",
-        default_s=float(np.median([world.time_s for world in worlds])) if case.exact else median_s(case),
+        default_s=p50,
+        default_p10_s=p10,
+        default_p90_s=p90,
         default_p99_s=float(np.median(waits)) if waits else None,
         system=system or system_of(case.scenario),
         settings=tuple(replace(each, on_front=_on_front(each, kept)) for each in kept),
         without_effect=tuple(dict.fromkeys(each.name for each in found if each.name not in named)),
         worlds=len(worlds),
+        stated=scenario_words(case.scenario),
+        provenance=provenance(case.scenario.stated(), case.seed),
     )
+
+
+def _middle(worlds: Sequence[KnobWorld]) -> float:
+    return float(np.median([world.time_s for world in worlds]))
 
 
 def system_of(scenario: Fields) -> str:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import html
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+from zsim.base.provenance import SCHEMA_VERSION
 from zsim.base.units import format_duration
 from zsim.planning.tune.settings import Setting
-from zsim.prediction.answer.output import DrawnAnswer
+from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, html_table, plain, rich_table
 
 if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+
     from zsim.prediction.answer.drawing import Picture
 
 
-@dataclass(frozen=True, slots=True)
-class Tuning(DrawnAnswer):
+FRONT = "front"
+"""Mark of a setting that nothing tried beats."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Tuning(SavedAnswer, DrawnAnswer):
     """The answer: what helps most, and everything tried.
 
     Attributes
@@ -22,6 +31,8 @@ class Tuning(DrawnAnswer):
     subject : str
     default_s : float
         Median duration with the defaults of the release, as `zsim predict` has it [s].
+    default_p10_s, default_p90_s : float or None
+        Its 80 % interval; None where all is simulated exactly [s].
     default_p99_s : float or None
         Of 100 requests of clients the longest wait [s].
     system : {"linux", "freebsd"}
@@ -29,6 +40,10 @@ class Tuning(DrawnAnswer):
         Those with an effect larger than its error, the quickest first.
     without_effect : tuple of str
     worlds : int
+        Simulated pools that every setting is tried on.
+    stated : tuple of str
+        What was stated, each with its unit.
+    provenance : dict
     """
 
     subject: str
@@ -38,6 +53,10 @@ class Tuning(DrawnAnswer):
     settings: tuple[Setting, ...]
     without_effect: tuple[str, ...]
     worlds: int
+    stated: tuple[str, ...] = ()
+    default_p10_s: float | None = None
+    default_p90_s: float | None = None
+    provenance: dict[str, object] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
@@ -46,7 +65,7 @@ class Tuning(DrawnAnswer):
             | {"set": each.line(self.system, each.value), "reset": each.line(self.system, each.default)}
             for each in self.settings
         ]
-        return asdict(self) | {"settings": rows}
+        return {"schema_version": SCHEMA_VERSION, **asdict(self), "settings": rows}
 
     def _figure(self) -> Picture:
         """Draw time against what clients wait; without clients, time by setting."""
@@ -55,18 +74,58 @@ class Tuning(DrawnAnswer):
         return figure(self.subject, self.default_s, self.default_p99_s, self.settings)
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return plain(self.__rich__(), TEXT_WIDTH)
 
-    def lines(self) -> list[str]:
-        """Return the answer line by line: first what helps most, and what it costs."""
-        return [
+    def __repr__(self) -> str:
+        return f"<Tuning: {self._first()}>"
+
+    def __rich__(self) -> Group:
+        from rich.console import Group
+        from rich.text import Text
+
+        first, *more = self.heading()
+        parts: list[RenderableType] = [Text(first, style="bold"), *map(Text, more)]
+        if self.settings:
+            parts += [Text(), rich_table(self.grid()), Text()]
+        return Group(*parts, *map(Text, self.notes()))
+
+    def _repr_html_(self) -> str:
+        head, notes = (
+            "".join(f"<p>{html.escape(each)}</p>" for each in lines)
+            for lines in (self.heading(), self.notes())
+        )
+        return head + (html_table(self.grid()) if self.settings else "") + notes
+
+    def heading(self) -> tuple[str, ...]:
+        """Return what helps most and what it costs, and against what it is held."""
+        waits = (
+            ""
+            if self.default_p99_s is None
+            else (f", and of 100 requests of clients the longest waits {format_duration(self.default_p99_s)}")
+        )
+        return (
             self._first(),
-            f"{self.subject} takes {format_duration(self.default_s)} with the defaults; "
-            f"every setting is tried on the same {self.worlds} worlds.",
-            *self._table(),
-            *self._commands(),
-            *self._idle(),
-        ]
+            f"{self.subject} takes {format_duration(self.default_s)}{self._interval()} "
+            f"with the defaults{waits}; every setting is tried on the same {self.worlds} simulated pools.",
+            *((f"Stated: {'; '.join(self.stated)}.",) if self.stated else ()),
+        )
+
+    def _interval(self) -> str:
+        low, high = self.default_p10_s, self.default_p90_s
+        return "" if low is None or high is None else f" ({format_duration(low)} to {format_duration(high)})"
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what stands below the table: marks, sources, the lines that set and reset, the rest."""
+        better = "quicker" if self.default_p99_s is None else "both quicker and easier on clients"
+        best = any(each.on_front for each in self.settings)
+        marks = (f"{FRONT}: nothing tried is {better}.",) if best else ()
+        sources = (f"[{number}] {source}." for source, number in self._sources().items())
+        return (*marks, *sources, *self._commands(), *self._idle())
+
+    def _sources(self) -> dict[str, int]:
+        """Return who measured what is called measured, numbered."""
+        named = dict.fromkeys(each.source for each in self.settings if each.source)
+        return {source: number for number, source in enumerate(named, 1)}
 
     def _idle(self) -> list[str]:
         names = ", ".join(self.without_effect)
@@ -87,20 +146,18 @@ class Tuning(DrawnAnswer):
         saved = self.default_s * (1.0 - best.ratio)
         return f"{best.name}={best.value} helps most: it saves {format_duration(saved)}{cost}."
 
-    def _table(self) -> list[str]:
-        if not self.settings:
-            return []
-        head = f"{'setting':44} {'time':>18} {'clients p99':>12}  effect"
-        rows = [head]
+    def grid(self) -> Grid:
+        """Return the table in print; without clients it has no column of their waits."""
+        sources, waits = self._sources(), self.default_p99_s is not None
+        head = ("setting", "time", *(("clients p99",) if waits else ()), "effect", "")
+        rows = []
         for each in self.settings:
+            p99 = () if not waits else ("" if each.p99_ratio is None else _times(each.p99_ratio),)
+            source = f" [{sources[each.source]}]" if each.source else ""
             time = f"x{each.ratio:.3f} +/- {100 * each.error:.2g} %"
-            waits = "" if each.p99_ratio is None else _times(each.p99_ratio)
-            mark = " *" if each.on_front else ""
-            source = f" ({each.source})" if each.source else ""
-            setting = f"{each.name}={each.value}"
-            rows.append(f"{setting:44} {time:>18} {waits:>12}  {each.label}{source}{mark}")
-        better = "quicker" if self.default_p99_s is None else "both quicker and easier on clients"
-        return [*rows, f"* nothing tried is {better}"]
+            mark = FRONT if each.on_front else ""
+            rows.append((f"{each.name}={each.value}", time, *p99, f"{each.label}{source}", mark))
+        return Grid(head, tuple(rows), frozenset({1, 2} if waits else {1}))
 
     def _commands(self) -> list[str]:
         wanted = [each for each in self.settings if each.on_front and each.ratio < 1.0]

@@ -24,11 +24,12 @@ _TOGETHER = re.compile(r"(?<=\d) (?=(?:d|h|min|s|ms|%)(?:\W|$))|(?<=\d [dh]) (?=
 
 
 class Grid(NamedTuple):
-    """A small table: head, rows, and which columns are numbers (set to the right)."""
+    """Small table: head, rows, columns of numbers (set to the right), how many first ones are keys."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset()
+    keys: int = 1
 
 
 def rich_table(grid: Grid) -> FittedTable:
@@ -40,7 +41,7 @@ class FittedTable:
     """A grid that is printed in one table, or in several below each other where the width is small.
 
     A number is never cut and a word never broken: columns that do not fit go into a table of their own,
-    which repeats the first column.
+    which repeats the columns that tell rows apart.
     """
 
     def __init__(self, grid: Grid) -> None:
@@ -69,13 +70,14 @@ def _wrapped(cell: str, width: int) -> str:
 
 
 def _least_widths(grid: Grid) -> list[int]:
-    """Return how narrow each column may be: as its longest figure, or its longest word."""
+    """Return how narrow each column may be: as its longest figure, or the longest word of text and head."""
     found = []
     for place, name in enumerate(grid.head):
         column = [row[place] for row in grid.rows]
         parts = [_TOGETHER.sub("\N{NO-BREAK SPACE}", cell).split(" ") for cell in column]
         plain = [*name.split(), *(word for part in parts for word in part)]
-        found.append(max(map(len, ("", name, *column) if place in grid.numeric else ("", *plain))))
+        figures = ("", *name.split(), *column)
+        found.append(max(map(len, figures if place in grid.numeric else ("", *plain))))
     return found
 
 
@@ -104,20 +106,27 @@ def fitted(grid: Grid, width: int) -> list[Grid]:
     # rich keeps the gap of the last column as well.
     if not least or sum(least) + GAP * len(least) <= width:
         return [grid]
-    parts, here, used = [], [0], least[0] + GAP
-    for place in range(1, len(least)):
-        if used + GAP + least[place] > width and len(here) > 1:
+    keys = _repeated(least, grid.keys, width)
+    begin = sum(least[:keys]) + GAP * keys
+    parts, here, used = [], list(range(keys)), begin
+    for place in range(keys, len(least)):
+        if used + GAP + least[place] > width and len(here) > keys:
             parts.append(here)
-            here, used = [0], least[0] + GAP
+            here, used = list(range(keys)), begin
         here.append(place)
         used += GAP + least[place]
     return [_columns(grid, chosen) for chosen in [*parts, here]]
 
 
+def _repeated(least: Sequence[int], keys: int, width: int) -> int:
+    """Return how many first columns each table has: what tells rows apart, if half of the width holds it."""
+    return keys if keys <= 1 or sum(least[:keys]) + GAP * keys <= width // 2 else 1
+
+
 def _columns(grid: Grid, chosen: Sequence[int]) -> Grid:
     numeric = frozenset(number for number, place in enumerate(chosen) if place in grid.numeric)
     rows = tuple(tuple(row[place] for place in chosen) for row in grid.rows)
-    return Grid(tuple(grid.head[place] for place in chosen), rows, numeric)
+    return Grid(tuple(grid.head[place] for place in chosen), rows, numeric, min(grid.keys, len(chosen)))
 
 
 def _rich_table(grid: Grid, room: int) -> Table:

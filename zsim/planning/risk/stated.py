@@ -1,0 +1,71 @@
+"""What was stated of failures and repairs, in the words and units of the flags."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+
+from zsim.base.units import format_duration, format_fraction
+from zsim.planning.risk.group import HOUR, YEAR
+from zsim.planning.risk.question import RiskInputs
+
+NOT_TOLD = ("seed",)
+
+
+def stated_words(inputs: RiskInputs) -> tuple[str, ...]:
+    """Return what differs from leaving it out, one phrase an input.
+
+    Parameters
+    ----------
+    inputs : RiskInputs
+
+    Examples
+    --------
+    >>> stated_words(RiskInputs(hours=86_400.0, afr=0.05, latent=False))
+    ('repair 24 h', 'annual failure rate 5 %', 'no latent errors')
+    """
+    plain = RiskInputs()
+    told = (
+        (each.name, getattr(inputs, each.name))
+        for each in fields(RiskInputs)
+        if getattr(inputs, each.name) != getattr(plain, each.name) and each.name not in NOT_TOLD
+    )
+    return tuple(_WORDS[name](value) for name, value in told)
+
+
+def _hours(seconds: object) -> str:
+    """Return a duration in hours, as --hours and --mttf take it."""
+    return f"{float(str(seconds)) / HOUR:,.6g} h"
+
+
+def _share(value: object) -> str:
+    return value if isinstance(value, str) else format_fraction(float(str(value)))
+
+
+def _scrub(seconds: object) -> str:
+    interval = float(str(seconds))
+    return f"a scrub every {format_duration(interval)}" if math.isfinite(interval) else "no scrubs"
+
+
+_WORDS: Mapping[str, Callable[[object], str]] = {
+    "hours": lambda value: f"repair {_hours(value)}",
+    "afr": lambda value: f"annual failure rate {_share(value)}",
+    "mttf": lambda value: f"mean time to failure {_hours(value)}",
+    "mttr": lambda value: f"mean time to repair {_hours(value)}",
+    "correlation": lambda value: f"correlation {value:g}",
+    "correlation_law": lambda value: f"law of correlation {value}",
+    "latent": lambda value: "no latent errors",
+    "latent_incidence": lambda value: f"latent errors on {_share(value)} of the drives a month",
+    "scrub": _scrub,
+    "detect": lambda value: f"repair begins {_hours(value)} after the failure",
+    "spare": lambda value: f"spare {value}",
+    "age": lambda value: f"drives {float(str(value)) / YEAR:g} years old",
+    "age_factor": lambda value: f"age factor {value:g}",
+    "shape": lambda value: f"Weibull shape {value:g}",
+    "stress": lambda value: f"stress factor {value:g}",
+    "erc": lambda value: "no ERC",
+    "discipline": lambda value: f"two repairs at once: {value}",
+    "years": lambda value: f"{value:g} years",
+    "method": lambda value: f"method {value}",
+}
