@@ -119,8 +119,8 @@ class ScanBlocks:
         Blocks, then queue entries, then chunks of a rebuild, then blocks of the intent log.
     queue : ScanQueue, optional
         Entries of a sorted scan in the order visited, each an item of its own.
-    programs : list of Program
-        Of a rebuild.
+    programs, metaslabs : list of Program, list of int
+        Of a rebuild, and the metaslab with which each begins.
     windows : list of Window
         Of each top-level vdev in a sorted scan.
     pool_window : Window
@@ -134,8 +134,9 @@ class ScanBlocks:
         self.items: ScanItems = tables.items
         self.queue = tables.queue
         self.programs: list[Program] = []
+        self.metaslabs: list[int] = []
         if setup.operation == "rebuild":
-            self.items, self.programs = chunk_programs(setup, self.items)
+            self.items, self.programs, self.metaslabs = chunk_programs(setup, self.items)
         self.items, self.log_items = with_log(setup.model, setup.log_bytes, self.items)
         self.unwind = self.items.unwind
         self.set_windows(setup.release)
