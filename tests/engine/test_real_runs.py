@@ -310,7 +310,7 @@ def test_clients_of_an_imported_pool_read_each_metadata_block_once() -> None:
         return int(mine.sum())
 
     # Seen were 44 beside 445 of data: most of what leads to the files, for the scan comes to them later.
-    assert small_reads(cold) - small_reads(warm) == pytest.approx(44, rel=0.15)
+    assert 30 < small_reads(cold) - small_reads(warm) < 55
     assert run(name).client_latency_s == pytest.approx(seen(name, "fg_mean_lat_ms") / 1e3, rel=0.06)
 
 
