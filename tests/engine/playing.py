@@ -78,6 +78,7 @@ def build(engine: Any, scenario: Scenario) -> Any:
         slots=scenario.slots,
         client_items=scenario.client_items,
         log_items=scenario.client_items[:5],
+        above=scenario.above,
         records=MANY_RECORDS,
         program_length=sum(len(program) for program in scenario.programs),
     )

@@ -49,6 +49,7 @@ class Scenario:
     windows: list[Window]
     slots: int
     client_items: NDArray[np.int64]
+    above: NDArray[np.int64] | None
     txg: TxgRules
     cursors: list[tuple[int, int]]
     plain_rows: NDArray[np.int64]
@@ -436,6 +437,15 @@ def children(items: ScanItems, item: int) -> list[int]:
     return below
 
 
+def tree_of(items: ScanItems, metadata: int, seed: int) -> NDArray[np.int64]:
+    """Return what is above each block: its parent, of data any metadata or none."""
+    above = np.random.Generator(np.random.Philox(key=seed + 2)).integers(-1, max(metadata, 1), len(items))
+    above[: max(metadata, 1)] = -1
+    for item in range(metadata):
+        above[children(items, item)] = item
+    return above if metadata else np.full(len(items), -1)
+
+
 def program(steps: list[tuple[int, int]]) -> Program:
     code = np.array([step[0] for step in steps], np.int64)
     return Program(code, np.array([step[1] for step in steps], np.int64))
@@ -466,6 +476,7 @@ def scenarios(draw: Draw, most_blocks: int = 40) -> Scenario:
         windows=[draw(windows()) for _ in parts],
         slots=draw(choice(1, 4, 64, 64, 64)),
         client_items=np.arange(0, count, 2),
+        above=tree_of(items, metadata, seed) if draw(st.booleans()) else None,
         txg=TxgRules(**draw(st.fixed_dictionaries(TXG))),
         cursors=[(number % len(model.vdevs), (7 + number) * MIB) for number in range(draw(choice(1, 3)))],
         plain_rows=plain_rows(len(model.leaves), draw(choice(0, 0, 5, 60)), seed),

@@ -33,6 +33,7 @@ from zsim.engine.compiled import plane as compiled_plane
 from zsim.engine.compiled import records
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import (
+    LABEL_BYTES,
     TO_SPARE,
     ClientModel,
     LeafModel,
@@ -49,7 +50,7 @@ from zsim.engine.window import Window
 from zsim.operation.control import RunClock, ScanControl
 from zsim.operation.txg import SyncWrites, TxgRules
 from zsim.scan.items import ScanItems
-from zsim.scan.program import OP_ISSUE, Program
+from zsim.scan.program import OP_ISSUE, OP_VISIT, Program
 from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
 from zsim.vdevs.mirror import BY_OFFSET, BY_PENDING
 from zsim.vdevs.permutations import draid_permutations
@@ -471,6 +472,50 @@ def test_a_client_counts_only_what_it_has_read(engine: Any) -> None:
     assert plane.general("client_reads") == 0
     assert plane.advance(1.0) == EXIT_HORIZON
     assert plane.general("client_reads") == len(plane.records) > 0
+
+
+@ENGINES
+def test_clients_read_metadata_once_and_before_what_lies_below_it(engine: Any) -> None:
+    clients = ClientModel(count=3, think_s=0.001, seed=3)
+    items, above = far_apart(6), np.array([-1, 0, 1, 1, 1, 1])
+    plane = engine(
+        mirror_model(clients=(clients,)), items, client_items=np.arange(2, 6), above=above, records=1000
+    )
+    plane.start_clients()
+    assert plane.advance(1.0) == EXIT_HORIZON
+    read = plane.records["offset"] - LABEL_BYTES
+    assert read[:2].tolist() == items.offset[:2].tolist()
+    assert set(read[2:].tolist()) == set(items.offset[2:].tolist())
+    # The first answers waited for both, and for each other.
+    assert plane.general("client_latency") > plane.general("client_reads") * SECOND_PER_BLOCK
+
+
+@ENGINES
+def test_what_is_in_memory_no_client_reads(engine: Any) -> None:
+    clients = ClientModel(count=1, think_s=0.001, seed=3)
+    items, above = replace(far_apart(4), in_memory=np.arange(4) < 2), np.array([-1, 0, 1, 1])
+    plane = engine(
+        mirror_model(clients=(clients,)), items, client_items=np.arange(2, 4), above=above, records=1000
+    )
+    plane.start_clients()
+    assert plane.advance(1.0) == EXIT_HORIZON
+    assert set((plane.records["offset"] - LABEL_BYTES).tolist()) == set(items.offset[2:].tolist())
+
+
+@ENGINES
+def test_a_scan_finds_what_a_client_has_read(engine: Any) -> None:
+    clients = ClientModel(count=1, think_s=1e-6, seed=3)
+    items, above = far_apart(2), np.array([-1, 0])
+    plane = engine(
+        mirror_model(clients=(clients,)), items, client_items=np.array([1]), above=above, records=1000
+    )
+    plane.start_clients()
+    plane.advance(0.5 * SECOND_PER_BLOCK)
+    program = Program(np.full(1, OP_VISIT, np.int64), np.zeros(1, np.int64))
+    plane.load_streams([program], [Window(MIB, counts_blocks=False)])
+    plane.resume(np.inf)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    assert np.count_nonzero(plane.records["offset"] - LABEL_BYTES == items.offset[0]) == 1
 
 
 # What must hold in every run.

@@ -17,7 +17,7 @@ from zsim.operation.rules import pool_window, vdev_window
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.pool.blocks import BlockTable
 from zsim.scan.items import ScanItems
-from zsim.scan.program import OP_ISSUE, Program, scan_items, traversal_program, with_entries
+from zsim.scan.program import OP_ISSUE, Program, metadata_above, scan_items, traversal_program, with_entries
 from zsim.scan.sorted import Addresses, ScanQueue, joined, queue_entries
 from zsim.scenario.releases.profile import ReleaseProfile
 
@@ -119,8 +119,8 @@ class ScanBlocks:
         Blocks, then queue entries, then chunks of a rebuild, then blocks of the intent log.
     queue : ScanQueue, optional
         Entries of a sorted scan in the order visited, each an item of its own.
-    programs : list of Program
-        Of a rebuild.
+    programs, metaslabs : list of Program, list of int
+        Of a rebuild, and the metaslab with which each begins.
     windows : list of Window
         Of each top-level vdev in a sorted scan.
     pool_window : Window
@@ -134,8 +134,9 @@ class ScanBlocks:
         self.items: ScanItems = tables.items
         self.queue = tables.queue
         self.programs: list[Program] = []
+        self.metaslabs: list[int] = []
         if setup.operation == "rebuild":
-            self.items, self.programs = chunk_programs(setup, self.items)
+            self.items, self.programs, self.metaslabs = chunk_programs(setup, self.items)
         self.items, self.log_items = with_log(setup.model, setup.log_bytes, self.items)
         self.unwind = self.items.unwind
         self.set_windows(setup.release)
@@ -152,6 +153,15 @@ class ScanBlocks:
         if self.setup.model.client_count == 0:
             return np.zeros(0, np.int64)
         return np.flatnonzero(~self.setup.blocks.is_metadata).astype(np.int64)
+
+    def _above(self) -> I64 | None:
+        """Return the metadata above each item, where clients find little of it in memory.
+
+        So it is just after an import; in a pool in use they have read it before.
+        """
+        if self.setup.model.client_count == 0 or not self.setup.imported:
+            return None
+        return metadata_above(self.setup.blocks)
 
     def slots(self) -> int:
         """Return how many blocks the windows can hold."""
@@ -173,6 +183,7 @@ class ScanBlocks:
             leaf_slots=self._most_on_one_vdev(),
             client_items=self.client_items(),
             log_items=self.log_items,
+            above=self._above(),
             records=setup.records,
             program_length=longest,
         )

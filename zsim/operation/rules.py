@@ -119,7 +119,7 @@ def scan_rules(release: ReleaseProfile, operation: Operation) -> ScanRules:
         if release.repair_write_class == "resilver"
         else ASYNC_WRITE,
         metadata_class=SCRUB if bookmark_order else ASYNC_READ,
-        prefetch_recursive=bookmark_order and prefetch,
+        prefetch_recursive=bookmark_order and prefetch and not rebuild,
         delay_ticks=delay if legacy else 0,
         idle_window_s=values.get("zfs_scan_idle", 0) / release.hz,
         tick_s=1.0 / release.hz,

@@ -71,7 +71,7 @@ class WholeWork:
     def scan_on(self, pool: SimulatedPool) -> ScanStrategy:
         """Return the strategy of the operation and the release."""
         if self.setup.operation == "rebuild":
-            return RebuildScan(pool, self.blocks.programs, self.blocks.pool_window)
+            return RebuildScan(pool, self.blocks.programs, self.blocks.pool_window, self.blocks.metaslabs)
         if self.setup.collects:
             return SortedScan(pool, WholeQueues(pool, self.blocks), self.setup.blocks.allocated_bytes)
         return LegacyScan(pool, WholeWalk(pool, self.blocks))

@@ -190,9 +190,13 @@ class SyncWrites:
 
     def sync_pass(self, number: int) -> NDArray[np.int64]:
         """Return the child writes of one sync pass, counted from 0, shape (n, 5)."""
+        counts = [self.rules.pass_blocks[number], *(each[number] for each in self.rules.further_blocks)]
+        return self.by_allocators(counts)
+
+    def by_allocators(self, counts: Sequence[int]) -> NDArray[np.int64]:
+        """Return the child writes of so many MOS blocks an allocator, shape (n, 5)."""
         allocators = [self.cursors, *self.further]
         turn = self.txg % len(allocators) if self.rules.rotates else 0
-        counts = [self.rules.pass_blocks[number], *(each[number] for each in self.rules.further_blocks)]
         turned = [*allocators[turn:], *allocators[:turn]]
         rows = [self.pass_rows(count, each) for count, each in zip(counts, turned, strict=False)]
         return np.concatenate(rows)

@@ -235,6 +235,21 @@ def _grow_tree(
         depth += 1
 
 
+def metadata_above(blocks: BlockTable) -> NDArray[np.int64]:
+    """Return the metadata block above each block, by which it is found; -1: none.
+
+    Parameters
+    ----------
+    blocks : BlockTable
+
+    Returns
+    -------
+    ndarray of int64, shape (blocks,)
+        Rows of indirect blocks, of the dnode block above them, of what is above that in its meta-dnode.
+    """
+    return metadata_tree(_ranks(blocks.object, blocks.level), is_traversed(blocks))[2]
+
+
 def wanted_above(parents: NDArray[np.int64], wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the nearest block above each that needs I/O, where a traversal goes back to.
 

@@ -5,18 +5,31 @@ from __future__ import annotations
 from math import log
 
 from zsim.base.arrays import Table
-from zsim.base.jit import njit
+from zsim.base.jit import njit, word_of
 from zsim.drives.physics.draws import mixed
-from zsim.engine.codes import FLAG_NORMAL, FOREVER, LATENCY_BINS, SYNC_READ, SYNC_WRITE
+from zsim.engine.codes import (
+    FLAG_NORMAL,
+    FOREVER,
+    LATENCY_BINS,
+    META_IN_FLIGHT,
+    META_PRESENT,
+    SYNC_READ,
+    SYNC_WRITE,
+)
 from zsim.engine.compiled.memory import (
+    ITEM_MASK,
+    N_CLIENTS,
     OWNER_CLIENT,
+    OWNER_DEMAND,
     RANDOM_READ,
     SYNC_WRITES,
+    above_of,
     client_items_of,
     client_slot,
     clients_of,
     event_times_of,
     general_of,
+    items_of,
     waits_of,
 )
 from zsim.engine.compiled.vdev import read_plainly, write_plainly
@@ -44,20 +57,83 @@ def client_reads(table: Table, client_number: int) -> None:
     if client.off != 0:
         return
     if client.mode == RANDOM_READ:
-        pick = int(mixed(client.seed, 2 * client.count) * client.items)
+        client.pick = int(mixed(client.seed, 2 * client.count) * client.items)
     else:
-        pick, client.place = client.place, (client.place + client.blocks) % client.items
+        client.pick, client.place = client.place, (client.place + client.blocks) % client.items
     client.started = general.now
+    client_asks(table, client_number)
+
+
+@njit
+def client_asks(table: Table, client_number: int) -> None:
+    """Ask for the blocks of a client's request, or first for metadata that leads to them.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+    client_number : int
+
+    Notes
+    -----
+    OpenZFS dbuf.c:dbuf_findbp, dnode.c:dnode_hold_impl: a block is found by the indirect blocks above it and
+    the dnode block above these, one after the other.
+    """
+    general, client = general_of(table)[0], clients_of(table)[client_number]
     general.last_client = general.now
+    client.awaits = missing_above(table, client_number)
+    if client.awaits >= 0:
+        item = items_of(table)[client.awaits & word_of(table, ITEM_MASK)]
+        if item.metadata_state < META_IN_FLIGHT:
+            item.metadata_state = META_IN_FLIGHT
+            item.metadata_left = 1 << 20
+            reads = read_plainly(table, client.awaits, SYNC_READ, OWNER_DEMAND, client.awaits, FLAG_NORMAL)
+            item.metadata_left -= (1 << 20) - reads
+        return
     client.left = 1 << 20
     asked = 0
     for block in range(client.blocks):
-        item_number = client_items_of(table)[client.first + (pick + block) % client.items]
+        item_number = client_items_of(table)[client.first + (client.pick + block) % client.items]
         if client.mode == SYNC_WRITES:
             asked += write_plainly(table, item_number, SYNC_WRITE, OWNER_CLIENT, client_number, FLAG_NORMAL)
         else:
             asked += read_plainly(table, item_number, SYNC_READ, OWNER_CLIENT, client_number, FLAG_NORMAL)
     client.left -= (1 << 20) - asked
+
+
+@njit
+def missing_above(table: Table, client_number: int) -> int:
+    """Return the uppermost missing metadata block that leads to what a client wants, -1: none."""
+    client, items = clients_of(table)[client_number], items_of(table)
+    if general_of(table)[0].cold == 0 or client.mode == SYNC_WRITES:
+        return -1
+    above, missing = above_of(table), -1
+    for block in range(client.blocks):
+        number = above[client_items_of(table)[client.first + (client.pick + block) % client.items]]
+        while number >= 0:
+            if items[number & word_of(table, ITEM_MASK)].metadata_state < META_PRESENT:
+                missing = number
+            number = above[number]
+        if missing >= 0:
+            return int(missing)
+    return -1
+
+
+@njit
+def is_sought(table: Table, item_number: int) -> bool:
+    """Tell whether the scan has seen what is above a block, so that its read-ahead wants what is below."""
+    above = above_of(table)[item_number]
+    if above < 0:
+        return True
+    return bool(items_of(table)[above & word_of(table, ITEM_MASK)].metadata_state == META_PRESENT)
+
+
+@njit
+def wake_clients(table: Table, item_number: int) -> None:
+    """Let the clients that waited for a metadata block go on."""
+    for number in range(word_of(table, N_CLIENTS)):
+        if clients_of(table)[number].awaits == item_number:
+            client_asks(table, number)
 
 
 @njit

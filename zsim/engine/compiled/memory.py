@@ -79,7 +79,15 @@ BUCKETS = 256
 
 GROUP_WORDS = 5
 """Of a row of a group: leaf, class, write, child offset [bytes], length [bytes]."""
-OWNER_SCAN_READ, OWNER_SCAN_WRITE, OWNER_METADATA, OWNER_GROUP, OWNER_CLIENT, OWNER_SCAN_COPY = range(6)
+(
+    OWNER_SCAN_READ,
+    OWNER_SCAN_WRITE,
+    OWNER_METADATA,
+    OWNER_GROUP,
+    OWNER_CLIENT,
+    OWNER_SCAN_COPY,
+    OWNER_DEMAND,
+) = range(7)
 # What stands for the leaf to repair of a child whose data go to a distributed spare.
 SPARE_LEAF = -2
 RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
@@ -133,6 +141,7 @@ RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
     LATENCIES,
     WAITS,
     GROUP_ROWS,
+    ABOVE,
     N_LEAVES,
     N_SERVERS,
     N_LINKS,
@@ -145,7 +154,7 @@ RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
     ITEM_MASK,
     COPY_MASK,
     TABLE_LENGTH,
-) = range(58)
+) = range(59)
 
 
 # Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a
@@ -167,6 +176,8 @@ program_of, items_of = records_in(OperationRecord, PROGRAM), records_in(ItemReco
 group_rows_of = array_in(np.int64, GROUP_ROWS)
 copies_of, heap_of = records_in(CopyRecord, COPIES), array_in(np.int64, HEAP)
 clients_of, client_items_of = records_in(ClientRecord, CLIENTS), array_in(np.int64, CLIENT_ITEMS)
+# Of every item the metadata block above it, -1: none; where clients need it.
+above_of = array_in(np.int64, ABOVE)
 records_of = records_in(DoneRecord, RECORDS)
 table_at, _int32_at, _float64_at = array_at(np.int64), array_at(np.int32), array_at(np.float64)
 _float32_at, _queue_at, _zones_at = array_at(np.float32), records_at(QueueRecord), records_at(ZoneRecord)
@@ -400,7 +411,7 @@ class PlaneMemory:
         self.sitting = np.zeros(sizes["vdev_children"], SITTING_DTYPE)
         self.latencies = np.zeros(sizes["vdev_children"], np.int64)
         self.waits = np.zeros((max(1, sizes.get("groups", 0)), LATENCY_BINS), np.int64)
-        self.group_rows = np.zeros((1, GROUP_WORDS), np.int64)
+        self.group_rows, self.above = np.zeros((1, GROUP_WORDS), np.int64), np.zeros(1, np.int64)
         self.table = self._table(sizes)
         self._begin()
 
@@ -434,6 +445,11 @@ class PlaneMemory:
         self.table[GROUP_ROWS] = address_of(self.group_rows)
         self.general["group_left"] += len(rows)
         self.general["group_rows"], self.general["group_waiting"] = len(rows), 1
+
+    def hold_above(self, above: I64) -> None:
+        """Lay out which metadata is above each item; clients read what is missing of it."""
+        self.above = np.ascontiguousarray(above, np.int64)
+        self.table[ABOVE], self.general["cold"] = address_of(self.above), 1
 
     def widen_queues(self, capacity: int) -> None:
         """Make room for so many entries in every leaf queue (never while the kernel runs)."""

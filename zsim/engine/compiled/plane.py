@@ -74,6 +74,9 @@ class CompiledPlane:
         Items that clients read.
     log_items : ndarray of int64
         Items that clients write.
+    above : ndarray of int64, shape (items,), optional
+        Of every item the metadata block above it, -1: none.  Clients read what is not in memory of it before
+        what lies below; by default they find all of it.
     records : int
         Finished commands to keep; 0: none.
     program_length : int
@@ -92,6 +95,7 @@ class CompiledPlane:
         leaf_slots: int | None = None,
         client_items: NDArray[np.int64] | None = None,
         log_items: NDArray[np.int64] | None = None,
+        above: NDArray[np.int64] | None = None,
         records: int = 0,
         program_length: int | None = None,
         room: Room | None = None,
@@ -116,6 +120,8 @@ class CompiledPlane:
         self._load_items(items)
         self.memory.client_items[:asked] = np.concatenate((readable, log))
         self._load_clients(len(readable), len(log))
+        if above is not None:
+            self.memory.hold_above(above)
 
     def _load_hardware(self) -> None:
         memory, model = self.memory, self.model
@@ -154,7 +160,7 @@ class CompiledPlane:
             rows["seed"] = group.seed + CLIENT_SEED_STEP * numbers
             rows["blocks"], rows["group"] = group.blocks, number
             rows["first"], rows["items"] = (readable if group.kind == "sync-write" else 0), max(1, items)
-            rows["place"] = numbers * items // group.count
+            rows["place"], rows["awaits"] = numbers * items // group.count, -1
             first += group.count
 
     @property

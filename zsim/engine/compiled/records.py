@@ -47,6 +47,8 @@ class GeneralRecord:
     label_bytes: Int64
     # Whether read latencies are watched: some vdev has `autosit`.
     watches: Int64
+    # Whether clients find metadata missing, which they read before what lies below it.
+    cold: Int64
 
 
 GENERAL_DTYPE = dtype_of(GeneralRecord)
@@ -245,6 +247,9 @@ class ClientRecord:
     # Of which kind of clients it is one, and whether these ask for nothing now.
     group: Int64
     off: Int64
+    # The first of its client items that it asks for, and the metadata that it waits for, -1: none.
+    pick: Int64
+    awaits: Int64
 
 
 CLIENT_DTYPE = dtype_of(ClientRecord)

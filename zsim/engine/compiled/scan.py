@@ -21,12 +21,13 @@ from zsim.engine.codes import (
     STREAM_READY,
     STREAM_WINDOW,
 )
-from zsim.engine.compiled.clients import client_done
+from zsim.engine.compiled.clients import client_done, is_sought, wake_clients
 from zsim.engine.compiled.memory import (
     COPY_MASK,
     ITEM_MASK,
     N_RECORDS,
     N_STREAMS,
+    OWNER_DEMAND,
     OWNER_GROUP,
     OWNER_METADATA,
     OWNER_SCAN_COPY,
@@ -287,13 +288,13 @@ def run_prefetch(table: Table) -> None:
 
 
 @njit
-def metadata_arrived(table: Table, item_number: int) -> None:
+def metadata_arrived(table: Table, item_number: int, demanded: bool) -> None:
     """Take a finished metadata read into memory; in the sorted scan it lets the prefetch go deeper.
 
     Parameters
     ----------
-    table, item_number
-        The engine's memory, and which block.
+    table, item_number, demanded
+        The engine's memory, which block, and whether a client read it.
 
     Notes
     -----
@@ -301,12 +302,15 @@ def metadata_arrived(table: Table, item_number: int) -> None:
     only a block that is visited asks for its children (dsl_scan_prefetch).
     """
     general, item = general_of(table)[0], items_of(table)[item_number & word_of(table, ITEM_MASK)]
-    item.metadata_state = META_PRESENT
-    general.metadata_inflight -= 1
-    general.prefetch_bytes -= item.psize
-    if scan_rules_of(table)[0].prefetch_recursive != 0:
+    item.metadata_state = META_HELD if demanded and not is_sought(table, item_number) else META_PRESENT
+    if not demanded:
+        general.metadata_inflight -= 1
+        general.prefetch_bytes -= item.psize
+    if scan_rules_of(table)[0].prefetch_recursive != 0 and item.metadata_state == META_PRESENT:
         want_metadata(table, item_number)
         run_prefetch(table)
+    if general.cold != 0:
+        wake_clients(table, item_number)
 
 
 @njit
@@ -319,11 +323,11 @@ def child_done(table: Table, kind: int, owner: int) -> None:
             reads_done(table, owner)
     elif kind == OWNER_SCAN_WRITE:
         writes_done(table, owner)
-    elif kind == OWNER_METADATA:
+    elif kind in (OWNER_METADATA, OWNER_DEMAND):
         item = items_of(table)[owner & word_of(table, ITEM_MASK)]
         item.metadata_left -= 1
         if item.metadata_left == 0:
-            metadata_arrived(table, owner)
+            metadata_arrived(table, owner, kind == OWNER_DEMAND)
     elif kind == OWNER_GROUP:
         general_of(table)[0].group_left -= 1
     else:

@@ -13,6 +13,7 @@ from zsim.engine.codes import FLAG_NORMAL, SYNC_READ, SYNC_WRITE
 from zsim.engine.leaf_rules import wait_bin
 from zsim.engine.model import ClientModel
 from zsim.engine.reference.clock import Signal, Steps
+from zsim.engine.reference.scan import Metadata
 from zsim.engine.reference.state import Child, Item, Shared
 from zsim.engine.reference.vdev import VdevProcess
 
@@ -33,6 +34,8 @@ class Client:
     place : int
         Where among them it begins, unless it reads at random.
     vdevs : sequence of VdevProcess
+    metadata : Metadata
+        What there is in memory of it.
     waits : ndarray of int64, shape (LATENCY_BINS,)
         How often clients of its kind waited how long.
     """
@@ -46,8 +49,10 @@ class Client:
         items: Sequence[Item],
         place: int,
         vdevs: Sequence[VdevProcess],
+        metadata: Metadata,
         waits: NDArray[np.int64],
     ) -> None:
+        self.metadata = metadata
         self.shared, self.model, self.seed, self.items, self.vdevs = shared, model, seed, items, vdevs
         self.place, self.waits = place, waits
         self.answered, self.latency = 0, 0.0
@@ -86,10 +91,18 @@ class Client:
             first = int(mixed(self.seed, 2 * self.count) * len(self.items))
         else:
             first, self.place = self.place, (self.place + self.model.blocks) % len(self.items)
+        wanted = [self.items[(first + block) % len(self.items)] for block in range(self.model.blocks)]
+        self._ask_for(wanted)
+
+    def _ask_for(self, wanted: list[Item]) -> None:
+        """Ask for blocks, or first for metadata that leads to them (dbuf.c:dbuf_findbp)."""
         self.shared.last_client = self.shared.now
+        missing = None if self.model.kind == "sync-write" else self.metadata.missing_above(wanted)
+        if missing is not None:
+            self.metadata.demand(missing, self.slot, lambda: self._ask_for(wanted))
+            return
         self.left = 0
-        for block in range(self.model.blocks):
-            item = self.items[(first + block) % len(self.items)]
+        for item in wanted:
             vdev = self.vdevs[item.vdev]
             if self.model.kind == "sync-write":
                 ask, klass = vdev.plain_write, SYNC_WRITE

@@ -74,6 +74,8 @@ class ReferencePlane:
         Items that clients read.
     log_items : ndarray of int64
         Items that clients write.
+    above : ndarray of int64, shape (items,), optional
+        Of every item the metadata block above it, -1: none; by default clients find all in memory.
     records : int
         Finished commands to keep; 0: none.
     program_length : int
@@ -90,6 +92,7 @@ class ReferencePlane:
         leaf_slots: int | None = None,
         client_items: NDArray[np.int64] | None = None,
         log_items: NDArray[np.int64] | None = None,
+        above: NDArray[np.int64] | None = None,
         records: int = 0,
         program_length: int | None = None,
     ) -> None:
@@ -103,7 +106,9 @@ class ReferencePlane:
         self._build_hardware()
         self.watch = Watch(self.shared, len(model.leaves), self._health)
         self.vdevs = [vdev_process(self.shared, vdev, self.queues, self.watch) for vdev in model.vdevs]
-        self.metadata = Metadata(self.shared, self.items, self.vdevs)
+        self.shared.cold = int(above is not None)
+        tree = None if above is None else above.tolist()
+        self.metadata = Metadata(self.shared, self.items, self.vdevs, tree)
         readable = [] if client_items is None else [self.items[number] for number in client_items.tolist()]
         log = [] if log_items is None else [self.items[number] for number in log_items.tolist()]
         self._build_users(readable, log, streams)
@@ -188,7 +193,9 @@ class ReferencePlane:
             for number in range(group.count):
                 seed = group.seed + CLIENT_SEED_STEP * number
                 place = number * len(items) // group.count
-                self.clients.append(Client(self.shared, slot, group, seed, items, place, self.vdevs, waits))
+                self.clients.append(
+                    Client(self.shared, slot, group, seed, items, place, self.vdevs, self.metadata, waits)
+                )
                 slot += 1
         self.streams = [Stream(self.shared, slot + n, self.metadata, self.vdevs) for n in range(streams)]
         self.metadata.traversal = self.streams[0]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Callable
 from math import floor
 from typing import TYPE_CHECKING
 
 from zsim.engine.codes import (
     FLAG_METADATA,
+    FLAG_NORMAL,
     META_ABSENT,
     META_HELD,
     META_IN_FLIGHT,
@@ -19,6 +21,7 @@ from zsim.engine.codes import (
     STREAM_PAUSED,
     STREAM_READY,
     STREAM_WINDOW,
+    SYNC_READ,
 )
 from zsim.engine.reference.clock import Signal, Steps
 from zsim.engine.reference.state import Child, Item, Shared
@@ -107,11 +110,20 @@ class Metadata:
     shared : Shared
     items : list of Item
     vdevs : sequence of VdevProcess
+    above : list of int, optional
+        Of every item the metadata above it, -1: none; by default clients find all of it in memory.
     """
 
-    def __init__(self, shared: Shared, items: list[Item], vdevs: Sequence[VdevProcess]) -> None:
-        self.shared, self.items, self.vdevs = shared, items, vdevs
+    def __init__(
+        self,
+        shared: Shared,
+        items: list[Item],
+        vdevs: Sequence[VdevProcess],
+        above: list[int] | None = None,
+    ) -> None:
+        self.shared, self.items, self.vdevs, self.above = shared, items, vdevs, above
         self.wanted: list[int] = []
+        self.waiting: dict[int, list[tuple[int, Callable[[], None]]]] = {}
         self.traversal: Stream
 
     def prefetch(self) -> None:
@@ -132,25 +144,64 @@ class Metadata:
 
     def fetch(self, item: Item) -> None:
         """Start the read of a metadata block."""
-        item.metadata_state = META_IN_FLIGHT
         self.shared.metadata_inflight += 1
         self.shared.prefetch_bytes += item.psize
-        vdev = self.vdevs[item.vdev]
+        self._read(item, self.shared.scan.metadata_class, FLAG_METADATA, self._arrived)
+
+    def _read(self, item: Item, klass: int, flags: int, arrived: Callable[[Item], None]) -> None:
+        item.metadata_state = META_IN_FLIGHT
 
         def done(child: Child) -> None:
             item.metadata_left -= 1
             if item.metadata_left == 0:
-                self._arrived(item)
+                arrived(item)
+                self._wake(item)
 
-        item.metadata_left = vdev.plain_read(
-            item.offset, item.psize, item.columns, self.shared.scan.metadata_class, FLAG_METADATA, done
-        )
+        vdev = self.vdevs[item.vdev]
+        item.metadata_left = vdev.plain_read(item.offset, item.psize, item.columns, klass, flags, done)
 
     def _arrived(self, item: Item) -> None:
         item.metadata_state = META_PRESENT
         self.shared.metadata_inflight -= 1
         self.shared.prefetch_bytes -= item.psize
         self.go_deeper(item)
+
+    # What clients ask for.
+
+    def missing_above(self, wanted: Sequence[Item]) -> Item | None:
+        """Return the uppermost metadata block missing on the way to the first block that misses any."""
+        for item in wanted:
+            way = [each for each in self._way_to(item) if each.metadata_state < META_PRESENT]
+            if way:
+                return way[-1]
+        return None
+
+    def _way_to(self, item: Item) -> list[Item]:
+        """Return what is above a block, the nearest first."""
+        way: list[Item] = []
+        number = -1 if self.above is None else self.above[item.number]
+        while self.above is not None and number >= 0:
+            way.append(self.items[number])
+            number = self.above[number]
+        return way
+
+    def demand(self, item: Item, slot: int, go_on: Callable[[], None]) -> None:
+        """Read a metadata block for a client, unless it is on its way; then let the client go on."""
+        self.waiting.setdefault(item.number, []).append((slot, go_on))
+        if item.metadata_state < META_IN_FLIGHT:
+            self._read(item, SYNC_READ, FLAG_NORMAL, self._demanded)
+
+    def _demanded(self, item: Item) -> None:
+        """Hold what a client read; the read-ahead of the scan goes deeper if it has seen what is above."""
+        way = self._way_to(item)
+        is_sought = not way or way[0].metadata_state == META_PRESENT
+        item.metadata_state = META_PRESENT if is_sought else META_HELD
+        if is_sought:
+            self.go_deeper(item)
+
+    def _wake(self, item: Item) -> None:
+        for _, go_on in sorted(self.waiting.pop(item.number, []), key=lambda each: each[0]):
+            go_on()
 
     def go_deeper(self, item: Item) -> None:
         """Want the metadata below a block that is in memory (0.8+ dsl_scan.c:dsl_scan_prefetch_cb)."""

@@ -174,6 +174,7 @@ class Shared:
     client_latency: float = 0.0
     label_bytes: int = 0
     watches: int = 0
+    cold: int = 0
     minimum: list[int] = field(default_factory=list)
     maximum: list[int] = field(default_factory=list)
 

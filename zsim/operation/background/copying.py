@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -42,6 +42,8 @@ class BackgroundTxg:
         zfs_txg_timeout [s].
     awaited : int
         So many txgs somebody waits for at the start; the first has the new drive in its configuration.
+    attach : sequence of ndarray of int, shape (n, 5)
+        What the sync passes of that first one read and write, group by group; by default as those of others.
 
     Attributes
     ----------
@@ -51,14 +53,16 @@ class BackgroundTxg:
         Called when a txg closes, and when it is on the disks.
     """
 
-    def __init__(self, control: ScanControl, timeout: float, awaited: int) -> None:
-        self.control, self.timeout, self.awaited = control, timeout, awaited
+    def __init__(
+        self, control: ScanControl, timeout: float, awaited: int, attach: Sequence[Integers] = ()
+    ) -> None:
+        self.control, self.timeout, self.awaited, self.attach = control, timeout, awaited, attach
         self.on_close: Callable[[], None] = _nothing
         self.on_end: Callable[[], None] = _nothing
         self.groups: Iterator[NDArray[np.int64]] | None = None
         self.deadline = control.plane.now + timeout
         self.finished = 0
-        self.covers_all = False
+        self.covers_all = self.drains = False
 
     @property
     def idle(self) -> bool:
@@ -70,11 +74,17 @@ class BackgroundTxg:
         self.on_close()
         self.groups = self._rows()
         self.covers_all = self.control.finished(1)
+        self.drains = True
         self.control.plane.close_epoch()
+
+    def goes_on(self, reason: int) -> bool:
+        """Tell whether what the txg waits for has come: an exit of its own, not of others' reads."""
+        return not self.idle and reason == (EXIT_EPOCH if self.drains else EXIT_GROUP)
 
     def step(self) -> None:
         """Submit what comes next, or note that the txg has ended."""
         assert self.groups is not None
+        self.drains = False
         rows = next(self.groups, None)
         if rows is not None:
             self.control.plane.submit_group(rows)
@@ -91,10 +101,13 @@ class BackgroundTxg:
         data = writes.data_rows(self.control.plane.now - self.control.start)
         if len(data):
             yield data
-        for number in range(len(self.control.txg.pass_blocks)):
-            yield writes.sync_pass(number)
         # The first txg also has the new drive in its configuration (vdev_label.c:vdev_config_sync).
         changed = self.finished == 0 and self.awaited > 0
+        if changed and self.attach:
+            yield from self.attach
+        else:
+            for number in range(len(self.control.txg.pass_blocks)):
+                yield writes.sync_pass(number)
         if changed:
             yield writes.configuration_rows()
         yield writes.label_rows()
@@ -122,10 +135,10 @@ class BackgroundScan:
         self.curve: list[tuple[float, int]] = []
         self.awaited = awaited
 
-    def start_txgs(self) -> None:
-        """Let txgs end from now on."""
+    def start_txgs(self, attach: Sequence[Integers] = ()) -> None:
+        """Let txgs end from now on; `attach` as `BackgroundTxg` takes it."""
         timeout = float(self.pool.release.tunables["zfs_txg_timeout"])
-        self.txg = BackgroundTxg(self.control, timeout, self.awaited)
+        self.txg = BackgroundTxg(self.control, timeout, self.awaited, attach)
 
     def set_depth(self, pending: bool) -> None:
         """Give asynchronous writes their full depth while a sync task is pending, else the least.
@@ -159,7 +172,7 @@ class BackgroundScan:
             step = max(NOTE_S, NOTE_SHARE * (now - self.control.start))
             reason: int = yield from self.control.decision(min(deadline, now + step))
             self.note()
-            if reason in (EXIT_EPOCH, EXIT_GROUP) and not self.txg.idle:
+            if self.txg.goes_on(reason):
                 self.txg.step()
             elif reason == EXIT_HORIZON and self.control.plane.now >= deadline:
                 self.txg.begin()

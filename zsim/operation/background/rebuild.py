@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.codes import EXIT_DRAINED, FOREVER
+from zsim.engine.codes import EXIT_DRAINED, EXIT_GROUP, FOREVER
 from zsim.engine.window import Window
 from zsim.operation.background.copying import BackgroundScan
+from zsim.operation.background.space_maps import SpaceMaps
 from zsim.operation.control import Steps
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.rules import rebuild_window
@@ -19,12 +20,17 @@ from zsim.scan.items import ScanItems
 from zsim.scan.program import OP_ISSUE, Program
 from zsim.scan.rebuild import rebuild_chunks, with_chunks
 from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.vdevs.kind import kind_of
 
 Integers = NDArray[np.int64]
 
 # So many txgs the command that starts a rebuild waits for, one after the other (seen in runs of 2.1.5 and
 # 2.3.9).
 ATTACH_TXGS = 4
+# MOS blocks by allocator in each sync pass of the first of them, once the rebuild runs; a dRAID takes one
+# pass more (seen in six runs of 2.3.9 and one of 2.1.5).
+ATTACH_BLOCKS = ((7, 6, 3), (5, 2, 1))
+FURTHER_ATTACH_BLOCKS = (6, 2, 1)
 
 
 class RebuildScan(BackgroundScan):
@@ -36,21 +42,29 @@ class RebuildScan(BackgroundScan):
     programs : sequence of Program
         One a metaslab where each ends with a wait for its last txg; else one.
     window : Window
+    metaslabs : sequence of int
+        Of each program the one it begins with.
     """
 
-    def __init__(self, pool: SimulatedPool, programs: Sequence[Program], window: Window) -> None:
+    def __init__(
+        self, pool: SimulatedPool, programs: Sequence[Program], window: Window, metaslabs: Sequence[int]
+    ) -> None:
         super().__init__(pool, ATTACH_TXGS)
-        self.programs, self.window = programs, window
+        self.programs, self.window, self.metaslabs = programs, window, metaslabs
         self.waits = pool.release.rebuild_waits
+        self.maps = SpaceMaps(pool.setup, rebuilt_vdev(pool.setup))
 
     def steps(self) -> Steps[None]:
         """Run the programs; without waits they follow one another without a break."""
         plane = self.control.plane
-        self.start_txgs()
+        self.start_txgs(self._attach_rows())
         # The rebuild starts inside the txgs of the attach.
+        yield from self._load(self.metaslabs[0])
         self.txg.begin()
-        for program in self.programs:
+        self.txg.on_end = self._preload
+        for metaslab, program in zip(self.metaslabs, self.programs, strict=True):
             begin = plane.now
+            yield from self._load(metaslab)
             self.set_depth(True)
             plane.load_streams([program], [self.window])
             plane.resume(FOREVER)
@@ -61,6 +75,30 @@ class RebuildScan(BackgroundScan):
                 yield from self.wait_for_txg()
         if not self.waits:
             yield from self.wait_for_txg()
+
+    def _attach_rows(self) -> list[Integers]:
+        """Return what the first txg of the attach reads and writes, group by group.
+
+        Its first pass waits for the space maps by which it allocates (metaslab.c:metaslab_activate).
+        """
+        writes, vdev = self.control.writes, self.maps.vdev
+        passes = list(ATTACH_BLOCKS)
+        if kind_of(vdev.kind).has_fill:
+            passes.insert(1, FURTHER_ATTACH_BLOCKS)
+        reads = self.maps.reads(self.maps.allocating)
+        return [*reads, *(writes.by_allocators(each) for each in passes)]
+
+    def _preload(self) -> None:
+        """Read the space maps of the best metaslabs, all at once (metaslab.c:metaslab_group_preload)."""
+        reads = self.maps.reads(self.maps.preloaded)
+        if reads:
+            self.control.plane.submit_group(np.concatenate(reads))
+
+    def _load(self, metaslab: int) -> Steps[None]:
+        """Read the space map of the metaslab that comes next (vdev_rebuild.c:vdev_rebuild_thread)."""
+        for rows in self.maps.reads([metaslab]) if self.waits else ():
+            self.control.plane.submit_group(rows)
+            yield from self.until(lambda reason: reason == EXIT_GROUP)
 
 
 def written_by_txgs(setup: RunSetup, number: int) -> tuple[Integers, Integers]:
@@ -82,7 +120,7 @@ def written_by_txgs(setup: RunSetup, number: int) -> tuple[Integers, Integers]:
     return found, np.full(len(found), size, np.int64)
 
 
-def _rebuilt(setup: RunSetup) -> int:
+def rebuilt_vdev(setup: RunSetup) -> int:
     """Return the number of the vdev that is rebuilt."""
     return next(number for number, vdev in enumerate(setup.model.vdevs) if vdev.damaged)
 
@@ -101,15 +139,15 @@ def chunk_window(setup: RunSetup, release: ReleaseProfile) -> Window:
     Window
         In I/Os (2.0) or bytes, see `zsim.operation.rules.rebuild_window`.
     """
-    return rebuild_window(setup.model, _rebuilt(setup), release, setup.memory)
+    return rebuild_window(setup.model, rebuilt_vdev(setup), release, setup.memory)
 
 
-def chunk_programs(setup: RunSetup, items: ScanItems) -> tuple[ScanItems, list[Program]]:
-    """Return the items with those of a rebuild's chunks, and what issues them.
+def chunk_programs(setup: RunSetup, items: ScanItems) -> tuple[ScanItems, list[Program], list[int]]:
+    """Return the items with those of a rebuild's chunks, what issues them, and the first metaslab of each.
 
     There is one program a metaslab where the release waits after each (vdev_rebuild.c:vdev_rebuild_thread).
     """
-    number = _rebuilt(setup)
+    number = rebuilt_vdev(setup)
     vdev = setup.model.vdevs[number]
     chunks = rebuild_chunks(
         setup.blocks,
@@ -123,5 +161,7 @@ def chunk_programs(setup: RunSetup, items: ScanItems) -> tuple[ScanItems, list[P
     edges = np.flatnonzero(np.diff(chunks.metaslab)) + 1
     if not setup.release.rebuild_waits:
         edges = edges[:0]
-    programs = [Program(np.full(len(part), OP_ISSUE, np.int64), part) for part in np.split(rows, edges)]
-    return with_chunks(items, chunks, number), programs
+    parts = np.split(rows, edges)
+    programs = [Program(np.full(len(part), OP_ISSUE, np.int64), part) for part in parts]
+    metaslabs = [int(chunks.metaslab[part[0] - len(items)]) if len(part) else 0 for part in parts]
+    return with_chunks(items, chunks, number), programs, metaslabs
