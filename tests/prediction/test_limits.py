@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ from zsim.base.errors import InputError
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.prediction.api import case_of
-from zsim.prediction.groups import degraded_bytes, degraded_share
+from zsim.prediction.groups import degraded_bytes, degraded_share, lost_when_moved
 from zsim.prediction.inputs.population import history_of, miniature, pool_miniature
 from zsim.scenario.model import Scenario
+from zsim.vdevs.kind import kind_of
 
 
 def resolved(**fields: Any) -> Case:
@@ -50,6 +52,24 @@ def test_a_miniature_of_a_draid_has_degraded_groups(seed: int) -> None:
     assert pool.table.dva_offset.max() < asked.pool_size
     slabs = pool.damaged.slab_of(pool.table.dva_offset[pool.table.dva_vdev == 0])
     assert slabs.min() >= 0
+
+
+@pytest.mark.parametrize(
+    ("layout", "replace_"), [("draid2:8d:90c:4s", 1), ("draid2:3d:14c:1s", 2), ("draid2:8d:24c", 1)]
+)
+def test_what_is_lost_of_a_draid_is_known_wherever_its_groups_are(layout: str, replace_: int) -> None:
+    asked = resolved(
+        layout=layout, drive_size="16TB", fill=0.7, operation="resilver", replace=replace_,
+        history="media-server", recordsize="1M",
+    )  # fmt: skip
+    table = miniature(asked, blocks=3_000).table
+    group = kind_of("draid").group_bytes(asked.layout.vdevs[0])
+    over = table.dva_offset[:, 0] // group != (table.dva_offset[:, 0] + table.dva_asize[:, 0] - 1) // group
+    assert over.any()
+    found = lost_when_moved(asked, table, group, 40)
+    moved = (replace(table, dva_offset=table.dva_offset + group * number) for number in range(41))
+    assert found.tolist() == [degraded_bytes(asked, each)[1] for each in moved]
+    assert len(set(found.tolist())) > 5
 
 
 def test_a_history_without_room_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from zsim.base.arrays import F64
 from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.pool.blocks import BlockTable
@@ -40,30 +41,24 @@ def degraded_share(spec: VdevSpec, failed: int) -> float:
     return kind_of(spec.kind).repaired_share(spec, failed)
 
 
-def degraded_bytes(case: Case, table: BlockTable, shift: int = 0) -> tuple[float, float]:
+def degraded_bytes(case: Case, table: BlockTable) -> tuple[float, float]:
     """Return what the damaged dRAID holds, and how much of it lies in groups with a failed child [bytes].
 
     Parameters
     ----------
     case : Case
     table : BlockTable
-    shift : int
-        As if all blocks lay so much behind [bytes].
     """
-    spec = case.layout.vdevs[0]
-    damaged = DamagedVdev(
-        spec.kind,
-        spec.children,
-        spec.parity,
-        case.ashift,
-        tuple(range(case.replace)),
-        spec.data,
-        spec.spares,
-    )
     here = table.dva_vdev[:, 0] == 0
-    offset, asize = table.dva_offset[here, 0] + shift, table.dva_asize[here, 0]
-    lost = float(asize[touched(offset, table.psize[here], damaged)].sum())
+    offset, asize = table.dva_offset[here, 0], table.dva_asize[here, 0]
+    lost = float(asize[touched(offset, table.psize[here], _damaged(case))].sum())
     return float(asize.sum()), lost
+
+
+def _damaged(case: Case) -> DamagedVdev:
+    spec = case.layout.vdevs[0]
+    failed = tuple(range(case.replace))
+    return DamagedVdev(spec.kind, spec.children, spec.parity, case.ashift, failed, spec.data, spec.spares)
 
 
 def with_degraded_groups(case: Case, pool: Miniature) -> Miniature:
@@ -79,21 +74,54 @@ def with_degraded_groups(case: Case, pool: Miniature) -> Miniature:
     usual = degraded_share(case.layout.vdevs[0], case.replace) * here
     if lost >= LEAST_OF_USUAL * usual or here == 0.0:
         return pool
-    found = {shift: degraded_bytes(case, pool.table, shift)[1] for shift in _shifts(case, pool.table)}
-    shift = next((each for each, lost in found.items() if lost >= LEAST_OF_USUAL * usual), None)
-    if shift is None:
-        shift = max(found, key=lambda each: found[each], default=0)
-    return _moved(pool, shift)
+    spec, most = case.layout.vdevs[0], _most_moved(case, pool)
+    group = kind_of(spec.kind).group_bytes(spec)
+    found = lost_when_moved(case, pool.table, group, most)
+    enough = np.flatnonzero(found[1:] >= LEAST_OF_USUAL * usual)
+    if len(enough):
+        return _moved(pool, group * (1 + int(enough[0])))
+    return _moved(pool, group * (1 + int(np.argmax(found[1:]))) if most > 0 else 0)
 
 
-def _shifts(case: Case, table: BlockTable) -> list[int]:
-    """Return by how much a miniature may be moved, groups of some slices, as far as the vdev goes [bytes]."""
-    spec = case.layout.vdevs[0]
+def _most_moved(case: Case, pool: Miniature) -> int:
+    """Return by how many groups a miniature may be moved: those of some slices, as far as the vdev goes."""
+    spec, table = case.layout.vdevs[0], pool.table
     width, active = spec.data + spec.parity, spec.children - spec.spares
     group, groups = kind_of(spec.kind).group_bytes(spec), active // math.gcd(width, active)
     end = int(table.dva_offset[table.dva_vdev == 0].max(initial=0)) + group
     room = vdev_asize(spec, case.damaged_size) - end
-    return [group * number for number in range(1, min(MOST_SLICES * groups, room // group) + 1)]
+    return max(0, min(MOST_SLICES * groups, room // group))
+
+
+def lost_when_moved(case: Case, table: BlockTable, group: int, most: int) -> F64:
+    """Return what lies in groups with a failed child when all is moved by whole groups.
+
+    Parameters
+    ----------
+    case : Case
+    table : BlockTable
+    group : int
+        Size of a group [bytes].
+    most : int
+        Groups it is moved by at most.
+
+    Returns
+    -------
+    ndarray of float64, shape (most + 1,)
+        As `degraded_bytes` finds it, by 0, 1, 2 ... groups [bytes]: each group is looked at once, that of a
+        block counts, and the next where the block goes on there.
+    """
+    here = table.dva_vdev[:, 0] == 0
+    number, within = np.divmod(table.dva_offset[here, 0], group)
+    goes_on = within + table.dva_asize[here, 0] > group
+    kinds, which = np.unique(2 * number + goes_on, return_inverse=True)
+    held = np.bincount(which, table.dva_asize[here, 0])
+    # Of each group, where it comes to lie, and the one behind that.
+    starts = group * (kinds[:, None] // 2 + np.arange(most + 2, dtype=np.int64))
+    lost = touched(starts.ravel(), np.ones(starts.size, np.int64), _damaged(case)).reshape(starts.shape)
+    some = lost[:, :-1] | (lost[:, 1:] & (kinds % 2 > 0)[:, None])
+    moved: F64 = held.astype(np.float64) @ some
+    return moved
 
 
 def _moved(pool: Miniature, shift: int) -> Miniature:
