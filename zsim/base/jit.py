@@ -12,7 +12,7 @@ import importlib
 import os
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IS_COMPILING", "OPTIONS", "PACKAGE", "address_of", "array_at", "array_in", "bare", "cache_directory",
-    "compile_for", "kernels_are_cached", "matrix_at", "njit", "of_this_machine", "word_of",
+    "compile_for", "kernels_are_cached", "matrix_at", "njit", "of_this_machine", "on_table", "word_of",
 ]  # fmt: skip
 
 COMPILER, PLAIN = "zsim.base.machine.compiler", "zsim.base.plain_views"
@@ -126,10 +126,10 @@ class _Kernel(Generic[P, T]):
         functools.update_wrapper(self, function)
         self.py_func = function
         self._compiled: Dispatcher | None = None
-        self._native: dict[Kinds, Callable[..., object]] = {}
+        self._native: dict[Kinds, Callable[..., T]] = {}
         # Others are made at run time, or in tests: their text is not among what the cache is keyed by.
         closure = getattr(function, "__closure__", None)
-        self._may_be_native = closure is None and function.__module__.startswith("zsim.")
+        self.may_be_native = closure is None and function.__module__.startswith("zsim.")
 
     @property
     def compiled(self) -> Dispatcher:
@@ -140,19 +140,20 @@ class _Kernel(Generic[P, T]):
         return self._compiled
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> T:
-        if self._may_be_native and not named:
+        if self.may_be_native and not named:
             kinds = _kinds_of()(arguments)
             if kinds is not None:
-                return cast("T", (self._native.get(kinds) or self.native(kinds))(*arguments))
+                return (self._native.get(kinds) or self.native(kinds))(*arguments)
         return cast("T", (self._compiled or self.compiled)(*arguments, **named))
 
-    def native(self, kinds: Kinds) -> Callable[..., object]:
+    def native(self, kinds: Kinds) -> Callable[..., T]:
         """Return its machine code for arguments of those kinds, read or compiled."""
         with _ONE_AT_A_TIME:
             if kinds not in self._native:
                 packed = self._packed(kinds)
                 load = importlib.import_module(NATIVE).load
-                self._native[kinds] = load(packed, kinds) if packed.code else self.compiled
+                found = load(packed, kinds) if packed.code else self.compiled
+                self._native[kinds] = cast("Callable[..., T]", found)
         return self._native[kinds]
 
     def _packed(self, kinds: Kinds) -> Packed:
@@ -193,6 +194,31 @@ def compile_for(function: Callable[P, T], *arguments: object) -> None:
     assert isinstance(function, _Kernel), f"{function} is no kernel"
     assert kinds is not None, "numba alone can pass these on"
     function.native(kinds)
+
+
+def on_table(
+    function: Callable[Concatenate[NDArray[np.int64], P], T],
+    table: NDArray[np.int64],
+    *arguments: P.args,
+    **named: P.kwargs,
+) -> Callable[P, T]:
+    """Return a kernel that is called with the same table again and again; its address is looked up once.
+
+    Parameters
+    ----------
+    function : callable
+        Made by `njit`.
+    table : ndarray of int64
+        Its first argument.  Calls are made one after the other.
+    *arguments
+        Others such as it will be called with, of which only the types are looked at.
+    """
+    kinds = _kinds_of()((table, *arguments))
+    if isinstance(function, _Kernel) and function.may_be_native and kinds is not None:
+        found = function.native(kinds)
+        if isinstance(found, importlib.import_module(NATIVE).LinkedKernel):
+            return cast("Callable[P, T]", found.on(table))
+    return functools.partial(function, table)
 
 
 def address_of(array: NDArray[np.generic]) -> int:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from llvmlite.binding import ExecutionEngine, TargetMachine
 
-__all__ = ["Kinds", "Packed", "kinds_of", "load", "pack", "signature_of", "unpack"]
+__all__ = ["Kinds", "LinkedKernel", "Packed", "kinds_of", "load", "pack", "signature_of", "unpack"]
 
 
 INTEGER, REAL, TRUTH = "int64", "float64", "bool"
@@ -79,6 +79,8 @@ Kinds: TypeAlias = "tuple[Kind, ...]"
 """What of the arguments decides which machine code serves them: one entry an argument."""
 Word: TypeAlias = "int | float | None"
 NATIVE_FLAGS = C_ORDER | ALIGNED | WRITEABLE
+_arrays: dict[tuple[np.dtype[np.generic], int], Array] = {}
+"""Kinds of arrays met so far: a kernel that is called often asks for the same few."""
 
 
 def kinds_of(arguments: tuple[object, ...]) -> Kinds | None:
@@ -99,11 +101,12 @@ def kinds_of(arguments: tuple[object, ...]) -> Kinds | None:
 
 def _kind_of_several(argument: object) -> Kind | None:
     """Return the kind of an array or a tuple of numbers, or None of anything else."""
-    if isinstance(argument, np.ndarray):
-        flags = argument.flags.num & NATIVE_FLAGS
-        is_plain = type(argument) is np.ndarray and flags == NATIVE_FLAGS and argument.ndim
-        return Array(argument.dtype, argument.ndim, flags) if is_plain else None
-    if not isinstance(argument, tuple):
+    if type(argument) is np.ndarray:
+        if not argument.flags.carray or argument.ndim == 0:
+            return None
+        key = argument.dtype, argument.ndim
+        return _arrays.get(key) or _arrays.setdefault(key, Array(*key, NATIVE_FLAGS))
+    if not isinstance(argument, tuple):  # which no array is, of whatever class
         return None
     inside = tuple(PLAIN.get(type(word), "") for word in argument)
     if not all(inside):
@@ -186,7 +189,7 @@ def _address(packed: Packed) -> int:
         return address
 
 
-def load(packed: Packed, kinds: Kinds) -> Callable[..., object]:
+def load(packed: Packed, kinds: Kinds) -> LinkedKernel:
     """Return a kernel that takes arguments of those kinds and runs without Python's lock.
 
     Raises
@@ -202,20 +205,64 @@ def load(packed: Packed, kinds: Kinds) -> Callable[..., object]:
         else:
             words += [WORDS[each] for each in _words_of(kind)]
     function = ctypes.CFUNCTYPE(ctypes.c_int32, *words)(_address(packed))
-    takers = tuple(map(_taker, kinds))
-    result, given_back = _result_type(packed.returns), _giver(packed)
+    return LinkedKernel(function, tuple(map(_taker, kinds)), _result_type(packed.returns), _giver(packed))
 
-    def call(*arguments: object) -> object:
-        returned, raised = result(), ctypes.c_void_p()
+
+class LinkedKernel(NamedTuple):
+    """A kernel in memory.
+
+    Attributes
+    ----------
+    function : callable
+        Takes every word, those for the result and an exception first; returns a status.
+    takers : tuple of callable
+        Append an argument's words, one an argument.
+    result : type
+        What it writes its result into.
+    given_back : callable
+        Reads that.
+    """
+
+    function: Callable[..., int]
+    takers: tuple[Callable[[list[Word], object], None], ...]
+    result: type[ctypes.Structure]
+    given_back: Callable[[ctypes.Structure], object]
+
+    def __call__(self, *arguments: object) -> object:
+        """Call it."""
+        returned, raised = self.result(), ctypes.c_void_p()
         flat: list[Word] = [ctypes.addressof(returned), ctypes.addressof(raised)]
-        for take, argument in zip(takers, arguments, strict=True):
+        for take, argument in zip(self.takers, arguments, strict=True):
             take(flat, argument)
-        status = function(*flat)
-        if status not in (OK, OK_NONE):
-            raise RuntimeError(f"compiled code failed with status {status}")
-        return given_back(returned)
+        _check(self.function(*flat))
+        return self.given_back(returned)
 
-    return call
+    def on(self, array: Column) -> Callable[..., object]:
+        """Return it with its first argument, for calls one after the other in one thread.
+
+        Addresses are of objects that keep what they point to, the array too.
+        """
+        returned, raised = self.result(), ctypes.c_void_p()
+        place = array.ctypes.data_as(ctypes.c_void_p)
+        first = (
+            ctypes.byref(returned), ctypes.byref(raised),
+            None, None, array.size, array.itemsize, place, *array.shape, *array.strides,
+        )  # fmt: skip
+        function, takers, given_back = self.function, self.takers[1:], self.given_back
+
+        def call(*arguments: object) -> object:
+            flat: list[Word] = []
+            for take, argument in zip(takers, arguments, strict=True):
+                take(flat, argument)
+            _check(function(*first, *flat))
+            return given_back(returned)
+
+        return call
+
+
+def _check(status: int) -> None:
+    if status not in (OK, OK_NONE):
+        raise RuntimeError(f"compiled code failed with status {status}")
 
 
 def _words_of(kind: str | tuple[str, ...] | Record) -> tuple[str, ...]:
@@ -263,4 +310,15 @@ def _taker(kind: Kind) -> Callable[[list[Word], object], None]:
 
 def _take_array(flat: list[Word], array: Column) -> None:
     # Without an owner: compiled code borrows it.
-    flat += (None, None, array.size, array.itemsize, array.ctypes.data, *array.shape, *array.strides)
+    flat += (None, None, array.size, array.itemsize, place_of(array), *array.shape, *array.strides)
+
+
+def place_of(array: Column) -> int:
+    """Return the address of an array that is contiguous and may be written."""
+    if array.size and array.dtype.names is None:
+        # Four times as fast as numpy's own word for it, which makes several objects.
+        return ctypes.addressof(_FIRST_BYTE(array.data))
+    return int(array.ctypes.data)
+
+
+_FIRST_BYTE = ctypes.c_char.from_buffer

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.arrays import Rows
+from zsim.base.jit import on_table
 from zsim.engine.codes import (
     BUDGET,
     CLIENT_SEED_STEP,
@@ -115,6 +116,7 @@ class CompiledPlane:
         )
         self._other_children = len(self.memory.children) - GROUP_CHILDREN
         finish_compiling()
+        self._advance = on_table(kernel.advance, self.memory.table, 0.0, BUDGET)
         self._load_hardware()
         self._load_rules()
         self._load_items(items)
@@ -359,7 +361,7 @@ class CompiledPlane:
 
     def advance(self, until: float, budget: int = BUDGET) -> int:
         """Advance to `until` or the next decision; return the reason, an EXIT code."""
-        return int(kernel.advance(self.memory.table, until, budget))
+        return self._advance(until, budget)
 
 
 def _load_autosit(row: np.void, vdev: VdevModel) -> None:
