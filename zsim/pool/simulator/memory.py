@@ -115,6 +115,8 @@ class SlabRecord:
     pending: Int64
     segments: Int64
     empty: Int64
+    # No bucket above it has a free segment.
+    top: Int64
     weight: Int64
     active: Int64
     role: Int64

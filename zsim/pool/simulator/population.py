@@ -217,7 +217,9 @@ def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> HistoryMemory:
     _lay_out_trees(memory, recipe, files, seed)
     memory.seal()
     found = np.array([[writing.OP_FOUND, 1, 1]], np.int64)
-    rounds.run_rounds(memory.table, found, np.zeros(1), 1, 1, -1.0, *NO_FRAG, np.zeros(3))
+    # Of the very kinds that all other calls have: of others, all of the allocator is compiled once more.
+    of = NO_FRAG.weights, NO_FRAG.sizes, int(NO_FRAG.by_space)
+    rounds.run_rounds(memory.table, found, np.zeros(1), 1, 1, -1.0, *of, np.zeros(3))
     return memory
 
 
@@ -235,7 +237,8 @@ def lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, records
     Notes
     -----
     A metaslab has one free segment at first (OpenZFS metaslab.c:metaslab_init); its table of segments
-    grows to half of its units, or to as many as all files could part it into.
+    grows to half of its units, or to as many as all files could part it into, and has room for as many
+    ranges that come back.
     """
     memory.vdevs = vdevs = _vdev_records(recipe)
     slab_vdev = np.repeat(np.arange(len(vdevs)), vdevs["final_count"])
@@ -247,7 +250,7 @@ def lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, records
     slabs["free"] = slabs["units"]
     slabs["segments"] = 1
     slabs["active"] = slabs["owner"] = -1
-    room = int(min(slabs["units"].max() // 2 + 2, records + 64 * files + 4096))
+    room = int(min(slabs["units"].max() + 2, 2 * (records + 64 * files + 4096)))
     memory.starts, memory.ends = (sparse_table(len(slabs), room) for _ in range(2))
     memory.starts[:, 0] = 0
     memory.ends[:, 0] = slabs["units"]
