@@ -278,7 +278,8 @@ def _built(run: AgedRun, aim: float | None) -> _Built:
             held *= fill / pool.fill
         if left:
             del pool  # a large one takes a hundred megabytes: the next begins without it
-    frag, found = _frag(pool, run.release), _frag(pool, run.release, run.frag_of)
+    frag = _frag(pool, run.release)
+    found = _frag(pool, run.release, run.frag_of) if run.frag_of else frag
     made = AgedPool(miniature_of(run.recipe, pool, run.numbers), aged.rounds, pool.fill, frag)
     return _Built(made, growth, aged.frag, found)
 

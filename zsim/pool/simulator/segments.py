@@ -474,7 +474,7 @@ def return_frees(pool: I64, until: int) -> None:
         return
     keys = np.empty(count, dtype=np.int64)
     for i in range(count):
-        at = (tail + i) % size
+        at = tail + i if tail + i < size else tail + i - size
         # One integer a range, the metaslab in front: sorted, they come metaslab by metaslab and by address.
         keys[i] = (np.int64(log_of(pool)[at].slab) << (START_BITS + LENGTH_BITS)) | (
             np.int64(log_of(pool)[at].start) << LENGTH_BITS
