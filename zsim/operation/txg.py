@@ -266,23 +266,23 @@ class SyncWrites:
     def label_rows(self) -> NDArray[np.int64]:
         """Return the uberblock writes of this txg, shape (n, 5)."""
         self.txg += 1
-        slot = self.txg % (UBERBLOCK_RING // self._uberblock_bytes())
+        size = self._uberblock_bytes()
         rows = self._label_rows.copy()
-        rows[:, 3] += slot * self._uberblock_bytes()
+        rows[:, 3] += self.txg % (UBERBLOCK_RING // size) * size
         return rows
 
     def _uberblock_bytes(self) -> int:
         return max(1024, *(1 << vdev.ashift for vdev in self.model.vdevs))
 
     def _labels(self) -> NDArray[np.int64]:
-        rows = []
+        rows, size_of_one = [], self._uberblock_bytes()
         every = (vdev.written(child) for vdev in self.model.vdevs for child in range(vdev.children))
         used = sorted(set[int]().union(*every))
         for leaf in used:
             size = self.model.leaves[leaf].drive.capacity_bytes // LABEL_SIZE * LABEL_SIZE
             for start in (0, LABEL_SIZE, size - 2 * LABEL_SIZE, size - LABEL_SIZE):
                 place = start + UBERBLOCK_RING - LABEL_BYTES
-                rows.append((leaf, SYNC_WRITE_CLASS, 1, place, self._uberblock_bytes()))
+                rows.append((leaf, SYNC_WRITE_CLASS, 1, place, size_of_one))
         return np.array(rows, np.int64).reshape(-1, 5)
 
     def _block_rows(

@@ -66,7 +66,11 @@ def health_table(healths: Sequence[DriveHealth]) -> tuple[Rows, I64]:
     table = np.zeros(len(healths), HEALTH_DTYPE)
     bad = [place for health in healths for place in sorted(health.bad_sectors)]
     first = 0
-    for row, health in zip(table, healths, strict=True):
+    for place, health in enumerate(healths):
+        if place and health is healths[place - 1] and not bad:
+            table[place] = table[place - 1]
+            continue
+        row = table[place]
         row["ails"], row["seed"] = not health.is_sound, health.seed
         row["stutter_share"], row["stutter"] = health.stutter_share, health.stutter_s
         row["spell_factor"], row["spell"] = health.spell_factor, health.spell_s

@@ -191,10 +191,13 @@ def zone_table(table: Rows, rates: F64) -> Rows:
     """
     zones = np.zeros(rates.shape, ZONE_DTYPE)
     zones["first"] = np.iinfo(np.int64).max
-    for row, drive in enumerate(table):
-        count, capacity = int(drive["zones"]), int(drive["capacity"])
-        zones[row]["first"][:count] = [-(-number * capacity // count) for number in range(count)]
-        zones[row]["start"][:count] = [capacity * number / count for number in range(count)]
+    # Drives of one model have one table, however many there are.
+    pairs = list(zip(table["zones"].tolist(), table["capacity"].tolist(), strict=True))
+    first = {pair: row for row, pair in reversed(list(enumerate(pairs)))}
+    for (count, capacity), row in first.items():
+        zones["first"][row, :count] = [-(-number * capacity // count) for number in range(count)]
+        zones["start"][row, :count] = [capacity * number / count for number in range(count)]
+    zones[:] = zones[[first[pair] for pair in pairs]]
     zones["rate"], zones["turn_bytes"] = rates, rates * table["revolution"][:, None]
     return zones
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -39,7 +38,8 @@ MOST_KEPT, MOST_BLOCKS_KEPT, MOST_TOGETHER = 48, 40_000, 400_000
 """Pools kept, those of one prediction and the small ones that told how large they have to be, of how many
 blocks at most, and of how many together: some 40 MB."""
 _KEEPING = threading.Lock()
-_kept: OrderedDict[AgedRun, AgedPool] = OrderedDict()
+_kept: dict[AgedRun, AgedPool] = {}
+"""The one used last stands last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +182,12 @@ class AgedRun:
     frag_of: tuple[int, ...]
     release: ReleaseProfile = field(compare=False)
 
+    def __hash__(self) -> int:
+        """Hash what differs most: all of a recipe takes longer than to look at the few that share this."""
+        return hash(
+            (self.seed, self.fill, self.frag, self.rounds, self.reduced.space, self.reduced.txg_bytes)
+        )
+
     @property
     def first(self) -> tuple[int, ...]:
         """The vdevs of the normal class that were there before any was added."""
@@ -204,7 +210,7 @@ def _kept_or_run(run: AgedRun) -> AgedPool:
         with _KEEPING:
             _kept[run] = found
             while len(_kept) > MOST_KEPT or sum(map(_blocks, _kept.values())) > MOST_TOGETHER:
-                _kept.popitem(last=False)
+                del _kept[next(iter(_kept))]
     return found
 
 
@@ -272,7 +278,8 @@ def _built(run: AgedRun, aim: float | None) -> _Built:
             held *= fill / pool.fill
         if left:
             del pool  # a large one takes a hundred megabytes: the next begins without it
-    frag, found = _frag(pool, run.release), _frag(pool, run.release, run.frag_of)
+    frag = _frag(pool, run.release)
+    found = _frag(pool, run.release, run.frag_of) if run.frag_of else frag
     made = AgedPool(miniature_of(run.recipe, pool, run.numbers), aged.rounds, pool.fill, frag)
     return _Built(made, growth, aged.frag, found)
 

@@ -24,9 +24,9 @@ F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FileNumbers:
-    """Numbers that files are drawn with.
+    """Numbers that files are drawn with; those of a seed are one object.
 
     Attributes
     ----------

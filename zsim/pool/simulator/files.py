@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.pool.recipes.recipe import Fill, PoolRecipe, RecordClass
+from zsim.pool.recipes.recipe import FileSizes, Fill, PoolRecipe, RecordClass
 from zsim.pool.simulator.draws import DRAWN, FileNumbers, draw_numbers, draw_sorted, kept_numbers, sizes_of
 from zsim.vdevs.arrays import asizes_on
-from zsim.vdevs.kind import SPECIAL
+from zsim.vdevs.kind import SPECIAL, VdevSpec
 
 SPARE_DATA, SPARE_FILES = 1.2, 16
 GOLDEN = 0.618_033_988_749_895
@@ -83,12 +84,11 @@ def _more_files(
 def _in_normal_class(recipe: PoolRecipe, kind: I64, size: I64) -> NDArray[np.float64]:
     """Return how much of each file is on vdevs of the normal class [bytes]: small blocks may go elsewhere."""
     small, held = recipe.small_blocks, size.astype(np.float64)
-    room = (
-        small.percent
-        / 100
-        * sum(vdev.slab_bytes * vdev.slab_count for vdev in recipe.vdevs if vdev.spec.alloc_class == SPECIAL)
-    )
-    if small.largest == 0 or room == 0:
+    if small.largest == 0:
+        return held
+    special = [vdev.slab_bytes * vdev.slab_count for vdev in recipe.vdevs if vdev.spec.alloc_class == SPECIAL]
+    room = small.percent / 100 * sum(special)
+    if room == 0:
         return held
     least = np.array([min(value for value, _ in record.ratios) for record in recipe.records])
     taken = np.array([small.volumes or not record.volume for record in recipe.records])
@@ -195,8 +195,22 @@ def shares_of(recipe: PoolRecipe) -> tuple[float, ...]:
 
 def file_sizes(recipe: PoolRecipe, numbers: FileNumbers) -> I64:
     """Return the size of each file [bytes]."""
-    sizes, factors = sizes_of(numbers.deviate, recipe.files), [each.size_factor for each in recipe.records]
-    # In place: this is done several times a world with thousands of files, of which few are taken.
+    factors = tuple(each.size_factor for each in recipe.records)
+    if len(numbers.kind) == DRAWN:
+        return _kept_sizes(numbers, recipe.files, factors)
+    return _sizes(numbers, recipe.files, factors)
+
+
+@functools.lru_cache(maxsize=16)
+def _kept_sizes(numbers: FileNumbers, files: FileSizes, factors: tuple[float, ...]) -> I64:
+    """Return the sizes of `DRAWN` files, of which pools of several sizes have pieces."""
+    found = _sizes(numbers, files, factors)
+    found.flags.writeable = False
+    return found
+
+
+def _sizes(numbers: FileNumbers, files: FileSizes, factors: tuple[float, ...]) -> I64:
+    sizes = sizes_of(numbers.deviate, files)
     sizes *= factors[0] if len(set(factors)) == 1 else np.array(factors).take(numbers.kind)
     np.maximum(sizes, 512.0, out=sizes)
     return sizes.astype(np.int64)
@@ -284,8 +298,15 @@ def expansion(recipe: PoolRecipe) -> float:
 def _record_expansion(recipe: PoolRecipe, record: RecordClass) -> float:
     """Return asize / lsize of a class of records, mean over the space of the pool."""
     psize = int(record.recordsize * math.fsum(value * chance for value, chance in record.ratios))
-    held = 0.0
+    held, blocks, last = 0.0, 0.0, None
     for vdev in recipe.normal:
-        asize = float(asizes_on(vdev.spec, np.array([psize]), vdev.ashift)[0])
-        held += vdev.slab_bytes * vdev.slab_count / asize
+        # A hundred alike are one and the same.
+        if vdev is not last:
+            blocks, last = vdev.slab_bytes * vdev.slab_count / _asize(vdev.spec, psize, vdev.ashift), vdev
+        held += blocks
     return recipe.space / held / record.recordsize
+
+
+@functools.lru_cache(maxsize=1024)
+def _asize(spec: VdevSpec, psize: int, ashift: int) -> float:
+    return float(asizes_on(spec, np.array([psize]), ashift)[0])

@@ -8,12 +8,13 @@ and keeps them alive.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import numpy as np
 
 from zsim.base.arrays import (
     F64,
+    I32,
     I64,
     Float64,
     Int32,
@@ -27,6 +28,8 @@ from zsim.base.arrays import (
 )
 from zsim.base.jit import address_of, njit
 
+Places: TypeAlias = I32 | I64
+"""Metaslabs, or places in them: those of a slot, or a kernel's own."""
 BUCKETS = 48
 LOG_SLOTS = 4
 MAX_LEVELS = 8
@@ -115,6 +118,8 @@ class SlabRecord:
     pending: Int64
     segments: Int64
     empty: Int64
+    # No bucket above it has a free segment.
+    top: Int64
     weight: Int64
     active: Int64
     role: Int64
@@ -263,13 +268,14 @@ NOW = dtype_of(NowRecord, align=True)
 class PlaceRecord:
     """A place in a file tree, and the block that is there now (none when it has no copies)."""
 
-    slab: Annotated[I64, f"{3}i8"]
-    start: Annotated[I64, f"{3}i8"]
-    birth: Int64
-    psize: Int64
-    copies: Int64
+    # Looked up at random: as small as it can be.
+    slab: Annotated[I32, f"{3}i4"]
+    start: Annotated[I32, f"{3}i4"]
+    birth: Int32
+    psize: Int32
     stamp: Int64
-    waiting: Int64
+    copies: Int32
+    waiting: Int32
 
 
 SLOT = dtype_of(PlaceRecord, align=True)
@@ -329,8 +335,8 @@ DATASET = dtype_of(DatasetRecord)
 class KeptRecord:
     """A version that only snapshots hold."""
 
-    slab: Annotated[I64, f"{3}i8"]
-    start: Annotated[I64, f"{3}i8"]
+    slab: Annotated[I32, f"{3}i4"]
+    start: Annotated[I32, f"{3}i4"]
     birth: Int64
     psize: Int64
     copies: Int64

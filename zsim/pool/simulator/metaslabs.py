@@ -15,6 +15,7 @@ from zsim.pool.simulator.memory import (
     LOG_SLOTS,
     SLABS,
     VDEVS,
+    Places,
     allocators_of,
     log_of,
     marks_of,
@@ -59,7 +60,7 @@ DEFER_TXGS = 2
 
 
 @njit
-def far_enough(pool: I64, slab: int, copies: int, copy_slab: I64, distance: int) -> bool:
+def far_enough(pool: I64, slab: int, copies: int, copy_slab: Places, distance: int) -> bool:
     """Tell whether a further copy of a block may go into a metaslab.
 
     Parameters
@@ -122,7 +123,7 @@ def rank(pool: I64, slab: int) -> int:
 
 @njit
 def find_slab(
-    pool: I64, vdev: int, role: int, size: int, copies: int, copy_slab: I64, distance: int, serial: int
+    pool: I64, vdev: int, role: int, size: int, copies: int, copy_slab: Places, distance: int, serial: int
 ) -> int:
     """Return the best metaslab not tried yet for this block, -1 when there is none.
 
@@ -172,7 +173,7 @@ def find_slab(
 
 
 @njit
-def role_of_copy(pool: I64, vdev: int, copies: int, copy_slab: I64) -> int:
+def role_of_copy(pool: I64, vdev: int, copies: int, copy_slab: Places) -> int:
     """Return the role of the metaslab that the next copy of a block wants on a vdev.
 
     Parameters
@@ -214,7 +215,7 @@ def current_slab(pool: I64, vdev: int, role: int, allocator: int) -> int:
 
 @njit
 def allocate_in_group(
-    pool: I64, vdev: int, units: int, copies: int, copy_slab: I64, allocator: int, distance: int
+    pool: I64, vdev: int, units: int, copies: int, copy_slab: Places, allocator: int, distance: int
 ) -> tuple[int, int]:
     """Allocate on one top-level vdev.
 
@@ -372,7 +373,7 @@ def advance_rotor(pool: I64, vdev: int, allocator: int, size: int, psize: int) -
 
 
 @njit
-def first_vdev(pool: I64, klass: int, copies: int, copy_slab: I64, allocator: int) -> int:
+def first_vdev(pool: I64, klass: int, copies: int, copy_slab: Places, allocator: int) -> int:
     """Return the top-level vdev that is asked first for a copy of a block.
 
     Parameters
@@ -407,8 +408,8 @@ def allocate_copy(
     klass: int,
     psize: int,
     copies: int,
-    copy_slab: I64,
-    copy_start: I64,
+    copy_slab: Places,
+    copy_start: Places,
     allocator: int,
     distance: int,
     hard: int,
@@ -440,7 +441,7 @@ def allocate_copy(
 
 @njit
 def allocate_block(
-    pool: I64, klass: int, psize: int, copies: int, copy_slab: I64, copy_start: I64, allocator: int
+    pool: I64, klass: int, psize: int, copies: int, copy_slab: Places, copy_start: Places, allocator: int
 ) -> bool:
     """Allocate all copies of a block into `copy_slab`, `copy_start`; False when the class has no room.
 
@@ -480,7 +481,7 @@ def log_free(pool: I64, slab: int, start: int, units: int) -> None:
     log_of(pool)[head].slab = slab
     log_of(pool)[head].start = start
     log_of(pool)[head].units = units
-    rules_of(pool)[0].log_head = (head + 1) % pool[LOG_SIZE]
+    rules_of(pool)[0].log_head = head + 1 if head + 1 < pool[LOG_SIZE] else 0
     slabs_of(pool)[slab].pending += units
     slabs_of(pool)[slab].changed = 1
 

@@ -12,6 +12,7 @@ from zsim.base.arrays import I64
 from zsim.base.jit import njit
 from zsim.pool.simulator.memory import (
     KEPT_ROOM,
+    Places,
     datasets_of,
     files_of,
     kept_of,
@@ -91,7 +92,7 @@ def next_thread(pool: I64) -> None:
 
 
 @njit
-def release(pool: I64, slabs: I64, starts: I64, copies: int, psize: int, birth: int) -> None:
+def release(pool: I64, slabs: Places, starts: Places, copies: int, psize: int, birth: int) -> None:
     """Free all copies of a block."""
     for copy in range(copies):
         slab = slabs[copy]

@@ -62,6 +62,7 @@ CLASS_NUMBERS = {name: number for number, name in enumerate(CLASS_NAMES)}
 NO_FRAG = FragWeights(np.zeros((0, 48)), np.zeros(0), by_space=False)
 WRITTEN_AT_ONCE = 2_000_000
 """Records that a pool has, times rounds that are run before Ctrl-C is heard again: a second or less."""
+WRITE_POSITION, WRITE_RATE = constant("population.write_position"), constant("population.write_rate")
 FIRST_TXG = 4
 FIRST_OBJSET = 54
 SNAPSHOT_OBJSETS = 1 << 20
@@ -217,7 +218,9 @@ def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> HistoryMemory:
     _lay_out_trees(memory, recipe, files, seed)
     memory.seal()
     found = np.array([[writing.OP_FOUND, 1, 1]], np.int64)
-    rounds.run_rounds(memory.table, found, np.zeros(1), 1, 1, -1.0, *NO_FRAG, np.zeros(3))
+    # Of the very kinds that all other calls have: of others, all of the allocator is compiled once more.
+    of = NO_FRAG.weights, NO_FRAG.sizes, int(NO_FRAG.by_space)
+    rounds.run_rounds(memory.table, found, np.zeros(1), 1, 1, -1.0, *of, np.zeros(3))
     return memory
 
 
@@ -235,7 +238,8 @@ def lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, records
     Notes
     -----
     A metaslab has one free segment at first (OpenZFS metaslab.c:metaslab_init); its table of segments
-    grows to half of its units, or to as many as all files could part it into.
+    grows to half of its units, or to as many as all files could part it into, and has room for as many
+    ranges that come back.
     """
     memory.vdevs = vdevs = _vdev_records(recipe)
     slab_vdev = np.repeat(np.arange(len(vdevs)), vdevs["final_count"])
@@ -247,7 +251,7 @@ def lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, records
     slabs["free"] = slabs["units"]
     slabs["segments"] = 1
     slabs["active"] = slabs["owner"] = -1
-    room = int(min(slabs["units"].max() // 2 + 2, records + 64 * files + 4096))
+    room = int(min(slabs["units"].max() + 2, 2 * (records + 64 * files + 4096)))
     memory.starts, memory.ends = (sparse_table(len(slabs), room) for _ in range(2))
     memory.starts[:, 0] = 0
     memory.ends[:, 0] = slabs["units"]
@@ -286,8 +290,7 @@ def _rules(recipe: PoolRecipe) -> Rows:
     rules["first_depth"], rules["most_depth"] = style.first_depth, style.most_depth
     rules["biased"] = style.biased
     rules["third_each"] = style.allocator_each_third
-    rules["position_s"] = constant("population.write_position")
-    rules["rate"] = constant("population.write_rate")
+    rules["position_s"], rules["rate"] = WRITE_POSITION, WRITE_RATE
     rules["distance"] = 1 if style.separate_metaslabs else DITTO_DISTANCE
     return rules
 
@@ -500,30 +503,13 @@ def _check(memory: HistoryMemory, recipe: PoolRecipe) -> None:
 
 def _table(recipe: PoolRecipe, memory: HistoryMemory, last: bool = False) -> BlockTable:
     names, chosen = _rows(memory, recipe.datasets, last)
-    held = np.flatnonzero(chosen < 0)
-    versions = -1 - chosen[held]
-    slots = chosen.copy() if len(held) else chosen
-    slots[held] = memory.kept["slot"][versions]
-    names = names.take(slots)
-
-    def column(name: str) -> I64:
-        values: I64 = memory.slots[name][slots].astype(np.int64, copy=False)
-        values[held] = memory.kept[name][versions]
-        return values
-
     count = len(chosen)
+    birth, psize = (np.empty(count, dtype=np.int64) for _ in range(2))
+    copies = np.empty(count, dtype=np.int16)
     vdev = np.empty((count, MAX_DVAS), dtype=np.int32)
-    offset = np.empty((count, MAX_DVAS), dtype=np.int64)
-    asize = np.empty((count, MAX_DVAS), dtype=np.int64)
-    rows.locate_all(
-        memory.table,
-        chosen,
-        np.concatenate([vdev.slab_starts() for vdev in recipe.vdevs]),
-        vdev,
-        offset,
-        asize,
-    )
-    birth, psize, copies = column("birth"), column("psize"), column("copies").astype(np.int16)
+    offset, asize = (np.empty((count, MAX_DVAS), dtype=np.int64) for _ in range(2))
+    starts = np.concatenate([vdev.slab_starts() for vdev in recipe.vdevs])
+    rows.locate_all(memory.table, chosen, starts, birth, psize, copies, vdev, offset, asize)
     if last:
         memory.forget("slots")
     return BlockTable(
@@ -534,7 +520,7 @@ def _table(recipe: PoolRecipe, memory: HistoryMemory, last: bool = False) -> Blo
         is_metadata=names["data"] == 0,
         birth=birth,
         psize=psize,
-        lsize=names["lsize"].astype(np.int64),
+        lsize=names["lsize"].copy(),
         dva_count=copies,
         dva_vdev=vdev,
         dva_offset=offset,
@@ -543,11 +529,11 @@ def _table(recipe: PoolRecipe, memory: HistoryMemory, last: bool = False) -> Blo
 
 
 def _rows(memory: HistoryMemory, datasets: int, last: bool) -> tuple[Rows, I64]:
-    """Return the NAMEs of all slots, and the rows of the table: slots, and -1 - k for kept versions."""
+    """Return the rows of the table: their NAMEs, and which they are: slots, and -1 - k for kept versions."""
     if last:
         memory.forget("lists", "log", "starts", "ends")
-    # Most slots of a small population are never used: what is not touched takes no memory.
-    names = np.zeros(len(memory.slots), dtype=rows.NAME)
+    # Not filled: most slots of a small population are never used.
+    names = np.empty(len(memory.slots), dtype=rows.NAME)
     written = np.arange(int(memory.now[0]["next_file"]), dtype=np.int64)
     dataset = memory.files["dataset"][written]
     order = np.argsort(dataset, kind="stable")
@@ -555,18 +541,19 @@ def _rows(memory: HistoryMemory, datasets: int, last: bool) -> tuple[Rows, I64]:
     named = rows.name_all(memory.table, checked(names, rows.NameRecord), written[order], bounds)
     if last:
         memory.forget("files")
-    by_order = np.empty(named, dtype=np.int64)
-    reached = np.flatnonzero(names["order"])
-    by_order[names["order"][reached] - 1] = reached
-    live = by_order[memory.slots["copies"][by_order] > 0]
+    visited = names["slot"][:named]
+    live = np.flatnonzero(memory.slots["copies"][visited])
     if memory.now[0]["snapshots"] == 0:
-        return names, live
+        return names.take(live), visited[live]
     kept = memory.kept[: int(memory.now[0]["kept"])]
-    slot = np.concatenate([live, kept["slot"]])
-    birth = np.concatenate([memory.slots["birth"][live], kept["birth"]])
-    objset = _objsets(memory, names["dataset"][slot], birth)
-    both = np.concatenate([live, -1 - np.arange(len(kept), dtype=np.int64)])
-    return names, both[np.lexsort((names["order"][slot], objset))]
+    turn = np.empty(len(memory.slots), dtype=np.int64)
+    turn[visited] = np.arange(named)
+    place = np.concatenate([live, turn[kept["slot"]]])
+    birth = np.concatenate([memory.slots["birth"][visited[live]], kept["birth"]])
+    objset = _objsets(memory, names["dataset"][place], birth)
+    both = np.concatenate([visited[live], -1 - np.arange(len(kept), dtype=np.int64)])
+    turned = np.lexsort((place, objset))
+    return names.take(place[turned]), both[turned]
 
 
 def _objsets(memory: HistoryMemory, dataset: NDArray[np.int64], birth: NDArray[np.generic]) -> I64:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from zsim.base.arrays import I32, I64, Int64, Records, dtype_of
+from zsim.base.arrays import I16, I32, I64, Int64, Records, dtype_of
 from zsim.base.jit import njit
 from zsim.pool.simulator.memory import (
     DATASETS,
     SLABS,
+    Places,
     datasets_of,
     files_of,
     kept_of,
@@ -22,9 +23,9 @@ ROOT_LEVEL = -1
 
 
 class NameRecord:
-    """What a slot is called in a block table, and when the traversal visits it: 1 first, 0 never."""
+    """A slot that the traversal visits, and what it is called in a block table."""
 
-    order: Int64
+    slot: Int64
     dataset: Int64
     level: Int64
     item: Int64
@@ -47,11 +48,12 @@ def name_slot(
     blkid: int,
     lsize: int,
 ) -> int:
-    """Enter a slot as number `at` of the traversal into its NAME; return the next number.
+    """Enter a slot as number `at` of the traversal; return the next number.
 
     Parameters
     ----------
     names : NAME records, shape (slots,)
+        In the order of the traversal.
     at : int
         Blocks named before it.
     slot, dataset, item : int
@@ -61,13 +63,13 @@ def name_slot(
     lsize : int
         [bytes]
     """
-    names[slot].order = at + 1
-    names[slot].dataset = dataset
-    names[slot].item = item
-    names[slot].level = level
-    names[slot].blkid = blkid
-    names[slot].lsize = lsize
-    names[slot].data = 1 if item > 0 and level == 0 and dataset >= 0 else 0
+    names[at].slot = slot
+    names[at].dataset = dataset
+    names[at].item = item
+    names[at].level = level
+    names[at].blkid = blkid
+    names[at].lsize = lsize
+    names[at].data = 1 if item > 0 and level == 0 and dataset >= 0 else 0
     return at + 1
 
 
@@ -178,7 +180,7 @@ def name_mos(pool: I64, names: Records[NameRecord]) -> int:
 
 @njit
 def name_all(pool: I64, names: Records[NameRecord], files: I64, first_file: I64) -> int:
-    """Name every slot; ``files[first_file[d]:first_file[d + 1]]`` are the files of dataset d."""
+    """Name every slot, return how many; ``files[first_file[d]:first_file[d + 1]]`` are those of dataset d."""
     at = name_mos(pool, names)
     for dataset in range(pool[DATASETS]):
         own = files[first_file[dataset] : first_file[dataset + 1]]
@@ -189,8 +191,8 @@ def name_all(pool: I64, names: Records[NameRecord], files: I64, first_file: I64)
 @njit
 def locate(
     pool: I64,
-    slabs: I64,
-    starts: I64,
+    slabs: Places,
+    starts: Places,
     copies: int,
     psize: int,
     birth: int,
@@ -223,8 +225,18 @@ def locate(
 
 
 @njit
-def locate_all(pool: I64, rows: I64, slab_start: I64, vdev: I32, offset: I64, asize: I64) -> None:
-    """Write the DVAs of all rows.
+def locate_all(
+    pool: I64,
+    rows: I64,
+    slab_start: I64,
+    birth: I64,
+    psize: I64,
+    copies: I16,
+    vdev: I32,
+    offset: I64,
+    asize: I64,
+) -> None:
+    """Write what is known of the blocks of all rows, and their DVAs.
 
     Parameters
     ----------
@@ -233,6 +245,7 @@ def locate_all(pool: I64, rows: I64, slab_start: I64, vdev: I32, offset: I64, as
         A slot where it is 0 or more; ``-1 - k`` is the version that a snapshot keeps in row `k`.
     slab_start : ndarray of int, shape (metaslabs,)
         Where each begins in its vdev [bytes].
+    birth, psize, copies : ndarray of int, shape (blocks,), written to
     vdev, offset, asize : ndarray of int, shape (blocks, 3), written to
         As `locate` writes them.
     """
@@ -240,13 +253,13 @@ def locate_all(pool: I64, rows: I64, slab_start: I64, vdev: I32, offset: I64, as
         row = rows[k]
         if row >= 0:
             slabs, starts = slots_of(pool)[row].slab, slots_of(pool)[row].start
-            copies, psize = slots_of(pool)[row].copies, slots_of(pool)[row].psize
-            birth = slots_of(pool)[row].birth
+            copies[k], psize[k] = slots_of(pool)[row].copies, slots_of(pool)[row].psize
+            birth[k] = slots_of(pool)[row].birth
         else:
             kept = -1 - row
             slabs, starts = kept_of(pool)[kept].slab, kept_of(pool)[kept].start
-            copies, psize = kept_of(pool)[kept].copies, kept_of(pool)[kept].psize
-            birth = kept_of(pool)[kept].birth
-        locate(pool, slabs, starts, copies, psize, birth, vdev[k], offset[k], asize[k])
-        for copy in range(copies):
+            copies[k], psize[k] = kept_of(pool)[kept].copies, kept_of(pool)[kept].psize
+            birth[k] = kept_of(pool)[kept].birth
+        locate(pool, slabs, starts, copies[k], psize[k], birth[k], vdev[k], offset[k], asize[k])
+        for copy in range(copies[k]):
             offset[k, copy] += slab_start[slabs[copy]]

@@ -82,19 +82,25 @@ def segment_bytes(pool: I64, slab: int, start: int, end: int) -> int:
 
 
 @njit
-def count_segment(pool: I64, slab: int, start: int, end: int) -> None:
-    """Enter a free segment into the metaslab's histogram."""
+def count_segment(pool: I64, slab: int, start: int, end: int, by: int) -> None:
+    """Enter a free segment into the metaslab's histogram (`by` 1), or take it out (-1)."""
     if end > start:
-        histogram_of(pool, slab)[bucket(segment_bytes(pool, slab, start, end))] += 1
+        index = bucket(segment_bytes(pool, slab, start, end))
+        histogram_of(pool, slab)[index] += by
+        slabs_of(pool)[slab].top = max(slabs_of(pool)[slab].top, index)
 
 
 @njit
 def top_bucket(pool: I64, slab: int) -> int:
-    """Return the highest non-empty bucket of the histogram, -1 when nothing is free."""
-    for index in range(BUCKETS - 1, -1, -1):
-        if histogram_of(pool, slab)[index] > 0:
-            return index
-    return -1
+    """Return the highest non-empty bucket of the histogram, -1 when nothing is free.
+
+    None above the metaslab's `top` has been entered since that was last looked for.
+    """
+    index: int = slabs_of(pool)[slab].top
+    while index >= 0 and histogram_of(pool, slab)[index] == 0:
+        index -= 1
+    slabs_of(pool)[slab].top = index
+    return index
 
 
 @njit
@@ -171,9 +177,10 @@ def first_from(pool: I64, slab: int, position: int) -> int:
     """
     low = 0
     high = slabs_of(pool)[slab].segments
+    ends = ends_of(pool, slab)
     while low < high:
         middle = (low + high) >> 1
-        if ends_of(pool, slab)[middle] <= position:
+        if ends[middle] <= position:
             low = middle + 1
         else:
             high = middle
@@ -207,9 +214,10 @@ def pick_forward(pool: I64, slab: int, first_index: int, units: int) -> int:
     reach = window // vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
     searched = 0
     first = -1
+    starts, ends = starts_of(pool, slab), ends_of(pool, slab)
     for k in range(first_index, slabs_of(pool)[slab].segments):
-        start = starts_of(pool, slab)[k]
-        end = ends_of(pool, slab)[k]
+        start = starts[k]
+        end = ends[k]
         if end == start:
             continue
         if first < 0:
@@ -241,8 +249,9 @@ def pick_by_size(pool: I64, slab: int, units: int) -> int:
     floor = (rules_of(pool)[0].size_floor + unit - 1) // unit
     best, best_length = -1, NEVER
     small, small_length = -1, NEVER
+    starts, ends = starts_of(pool, slab), ends_of(pool, slab)
     for k in range(slabs_of(pool)[slab].segments):
-        length = ends_of(pool, slab)[k] - starts_of(pool, slab)[k]
+        length = ends[k] - starts[k]
         if length < units or length == 0:
             continue
         if length >= floor and length < best_length:
@@ -255,11 +264,12 @@ def pick_by_size(pool: I64, slab: int, units: int) -> int:
 @njit
 def squeeze(pool: I64, slab: int) -> None:
     """Drop the used-up segments."""
-    kept = 0
+    if slabs_of(pool)[slab].empty == 0:
+        return
+    kept, starts, ends = 0, starts_of(pool, slab), ends_of(pool, slab)
     for k in range(slabs_of(pool)[slab].segments):
-        if ends_of(pool, slab)[k] > starts_of(pool, slab)[k]:
-            starts_of(pool, slab)[kept] = starts_of(pool, slab)[k]
-            ends_of(pool, slab)[kept] = ends_of(pool, slab)[k]
+        if ends[k] > starts[k]:
+            starts[kept], ends[kept] = starts[k], ends[k]
             kept += 1
     slabs_of(pool)[slab].segments = kept
     slabs_of(pool)[slab].empty = 0
@@ -336,8 +346,8 @@ def take_units(pool: I64, slab: int, units: int) -> int:
         return -1
     start: int = starts_of(pool, slab)[k]
     end = ends_of(pool, slab)[k]
-    histogram_of(pool, slab)[bucket(segment_bytes(pool, slab, start, end))] -= 1
-    count_segment(pool, slab, start + units, end)
+    count_segment(pool, slab, start, end, -1)
+    count_segment(pool, slab, start + units, end, 1)
     starts_of(pool, slab)[k] = start + units
     if start + units == end:
         slabs_of(pool)[slab].empty += 1
@@ -372,18 +382,16 @@ def recount(pool: I64, slab: int) -> None:
     for index in range(BUCKETS):
         histogram_of(pool, slab)[index] = 0
     for k in range(slabs_of(pool)[slab].segments):
-        count_segment(pool, slab, starts_of(pool, slab)[k], ends_of(pool, slab)[k])
+        count_segment(pool, slab, starts_of(pool, slab)[k], ends_of(pool, slab)[k], 1)
 
 
 @njit
-def append_range(starts: I64, ends: I64, count: int, start: int, end: int) -> int:
-    """Add a range behind sorted ones, joined with the last when they touch; return the new count."""
-    if count > 0 and ends[count - 1] == start:
-        ends[count - 1] = end
-        return count
-    starts[count] = start
-    ends[count] = end
-    return count + 1
+def joined(pool: I64, slab: int, at: int, start: int, end: int) -> None:
+    """Join a free range, not in the histogram, with the segment of number `at`, which begins at its end."""
+    behind = ends_of(pool, slab)[at]
+    count_segment(pool, slab, end, behind, -1)
+    count_segment(pool, slab, start, behind, 1)
+    starts_of(pool, slab)[at] = start
 
 
 @njit
@@ -404,34 +412,43 @@ def merge_free(pool: I64, slab: int, keys: I64, low: int, high: int) -> None:
     Notes
     -----
     Neighbouring ranges become one segment, as in a range tree (OpenZFS range_tree.c:range_tree_add); two
-    sorted lists are merged in one pass, since a txg gives back thousands at a time.
+    sorted lists are merged in one pass from behind, in place, down to where the first range belongs.
     """
     squeeze(pool, slab)
-    old = slabs_of(pool)[slab].segments
-    starts = np.empty(old + high - low, dtype=np.int64)
-    ends = np.empty(old + high - low, dtype=np.int64)
-    count = old - old  # not a constant: numba would compile the callee twice
-    k = 0
-    for i in range(low, high):
-        start = (keys[i] >> LENGTH_BITS) & ((1 << START_BITS) - 1)
+    starts, ends = starts_of(pool, slab), ends_of(pool, slab)
+    k = slabs_of(pool)[slab].segments - 1
+    last = k + high - low
+    at, total = last, last - last
+    for i in range(high - 1, low - 2, -1):
+        # Segments behind the next range go up; the first of them may touch the range before.
+        start = (keys[i] >> LENGTH_BITS) & ((1 << START_BITS) - 1) if i >= low else NEVER
+        if at < last and k >= 0 and ends[k] == starts[at + 1]:
+            count_segment(pool, slab, starts[k], ends[k], -1)
+            joined(pool, slab, at + 1, starts[k], ends[k])
+            k -= 1
+        while k >= 0 and starts[k] > start:
+            starts[at], ends[at] = starts[k], ends[k]
+            at, k = at - 1, k - 1
+        if i < low:
+            break
         units = keys[i] & ((1 << LENGTH_BITS) - 1)
-        while k < old and starts_of(pool, slab)[k] < start:
-            count = append_range(starts, ends, count, starts_of(pool, slab)[k], ends_of(pool, slab)[k])
-            k += 1
-        count = append_range(starts, ends, count, start, start + units)
-        slabs_of(pool)[slab].free += units
-        slabs_of(pool)[slab].pending -= units
-        vdev = slabs_of(pool)[slab].vdev
-        vdevs_of(pool)[vdev].used -= units * vdevs_of(pool)[vdev].unit
-    while k < old:
-        count = append_range(starts, ends, count, starts_of(pool, slab)[k], ends_of(pool, slab)[k])
-        k += 1
-    for i in range(count):
-        starts_of(pool, slab)[i] = starts[i]
-        ends_of(pool, slab)[i] = ends[i]
-    slabs_of(pool)[slab].segments = count
-    slabs_of(pool)[slab].changed = 1
-    recount(pool, slab)
+        total += units
+        if at < last and starts[at + 1] == start + units:
+            joined(pool, slab, at + 1, start, start + units)
+            continue
+        count_segment(pool, slab, start, start + units, 1)
+        starts[at], ends[at] = start, start + units
+        at -= 1
+    fewer = at - k
+    if fewer > 0:
+        for j in range(at + 1, last + 1):
+            starts[j - fewer], ends[j - fewer] = starts[j], ends[j]
+    here = slabs_of(pool)[slab]
+    here.segments = last + 1 - fewer
+    here.free += total
+    here.pending -= total
+    here.changed = 1
+    vdevs_of(pool)[here.vdev].used -= total * vdevs_of(pool)[here.vdev].unit
 
 
 @njit
@@ -457,7 +474,7 @@ def return_frees(pool: I64, until: int) -> None:
         return
     keys = np.empty(count, dtype=np.int64)
     for i in range(count):
-        at = (tail + i) % size
+        at = tail + i if tail + i < size else tail + i - size
         # One integer a range, the metaslab in front: sorted, they come metaslab by metaslab and by address.
         keys[i] = (np.int64(log_of(pool)[at].slab) << (START_BITS + LENGTH_BITS)) | (
             np.int64(log_of(pool)[at].start) << LENGTH_BITS

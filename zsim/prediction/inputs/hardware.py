@@ -122,11 +122,12 @@ def plane_model(case: Case) -> PlaneModel:
     kinds = {(model.name, model.capacity_bytes): model for model in sources}
     made = {key: drive_parameters(model, factors, write_cache=cached) for key, model in kinds.items()}
     target = drive_parameters(case.new_drive, factors, write_cache=cached, rate=factors.new_rate)
+    in_place = written_in_place(case)
     leaves = [
         LeafModel(
             drive=numbers_of(case, leaf, in_phase(made[source.name, source.capacity_bytes], leaf)),
             link=link_of.get(leaf, -1),
-            role="target" if leaf in written_in_place(case) else "source",
+            role="target" if leaf in in_place else "source",
             name=name_of(case, leaf, source),
             health=health_of(case, leaf),
         )

@@ -30,14 +30,18 @@ def _number(file: str, name: str) -> float:
 
 def slow_drive(case: Case, leaf: int) -> SlowDrive | None:
     """Return what is said of a drive that is slow, None where nothing is."""
+    if not case.scenario.slow:
+        return None
     drive = case.scenario.drive_of(leaf)
-    return next((each for each in case.scenario.slow or () if each.drive == drive), None)
+    return next((each for each in case.scenario.slow if each.drive == drive), None)
 
 
 def attachment(case: Case, leaf: int) -> str | None:
     """Return how a drive is attached otherwise than its model, None where nobody says so."""
+    if not case.scenario.attached:
+        return None
     drive = case.scenario.drive_of(leaf)
-    return next((each.how for each in case.scenario.attached or () if each.drive == drive), None)
+    return next((each.how for each in case.scenario.attached if each.drive == drive), None)
 
 
 def slow_leaves(case: Case) -> frozenset[int]:
