@@ -15,6 +15,7 @@ from __future__ import annotations
 import difflib
 import functools
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,7 +104,8 @@ def validation_directory() -> Path:
 
 def names(kind: ModelKind) -> tuple[str, ...]:
     """Return the names of all models of one kind, sorted."""
-    return tuple(sorted(path.stem for path in (models_directory() / kind).glob("*.toml")))
+    with os.scandir(models_directory() / kind) as files:  # a tenth of the time of a glob: often asked for
+        return tuple(sorted(each.name.removesuffix(".toml") for each in files if each.name.endswith(".toml")))
 
 
 def find(kind: ModelKind, name: str, field: str | None = None) -> Path:
@@ -175,9 +177,9 @@ def sha256_of(path: Path) -> str:
 
 def model_hash(kind: ModelKind, name: str) -> str:
     """Return the SHA-256 of a model in hexadecimal digits: of its file, and of those that it is based on."""
-    path = find(kind, name)
+    path, known = find(kind, name), names(kind)
     digests = [sha256_of(path)]
-    while (base := load_toml(path).get("base")) in names(kind) and len(digests) <= len(names(kind)):
+    while (base := load_toml(path).get("base")) in known and len(digests) <= len(known):
         path = find(kind, base)
         digests.append(sha256_of(path))
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()

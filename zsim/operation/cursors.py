@@ -198,8 +198,10 @@ def data_cursor(blocks: BlockTable, model: PlaneModel) -> tuple[int, int]:
     offset : int
         Behind the youngest block of data in the normal class [bytes]; vdev 0, offset 0 on an empty pool.
     """
-    normal = [number for number, vdev in enumerate(model.vdevs) if vdev.alloc_class == NORMAL]
-    data = np.flatnonzero(~blocks.is_metadata & np.isin(blocks.dva_vdev[:, 0], normal))
+    normal = np.array([vdev.alloc_class == NORMAL for vdev in model.vdevs])
+    first = blocks.dva_vdev[:, 0]
+    is_data = ~blocks.is_metadata & (first >= 0)
+    data = np.flatnonzero(is_data if normal.all() else is_data & normal[first])
     if len(data) == 0:
         return 0, 0
     youngest = data[np.argmax(blocks.birth[data])]

@@ -198,8 +198,10 @@ class SyncWrites:
         allocators = [self.cursors, *self.further]
         turn = self.txg % len(allocators) if self.rules.rotates else 0
         turned = [*allocators[turn:], *allocators[:turn]]
-        rows = [self.pass_rows(count, each) for count, each in zip(counts, turned, strict=False)]
-        return np.concatenate(rows)
+        parts = [
+            part for count, each in zip(counts, turned, strict=False) for part in self._parts(count, each)
+        ]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def pass_rows(self, blocks: int, cursors: Sequence[Cursor]) -> NDArray[np.int64]:
         """Return the child writes of MOS blocks that one sync pass rewrites.
@@ -220,6 +222,10 @@ class SyncWrites:
         The holes into which they go come round again after `region_blocks`, so that the writes of one round
         are made once and repeated.
         """
+        return np.concatenate(self._parts(blocks, cursors))
+
+    def _parts(self, blocks: int, cursors: Sequence[Cursor]) -> list[NDArray[np.int64]]:
+        """Return the writes of `pass_rows` as parts of rounds, one behind the other."""
         key = tuple(cursors)
         if key not in self._rounds:
             self._rounds[key] = self._round(key)
@@ -228,23 +234,27 @@ class SyncWrites:
         self._count += blocks
         turns, low, last = blocks // period, first % period, (first + blocks) % period
         if low <= last:
-            return np.concatenate([rows] * turns + [rows[begins[low] : begins[last]]])
-        return np.concatenate([rows[begins[low] :], *([rows] * turns), rows[: begins[last]]])
+            return [rows] * turns + [rows[begins[low] : begins[last]]]
+        return [rows[begins[low] :], *([rows] * turns), rows[: begins[last]]]
 
     def _round(self, cursors: Sequence[Cursor]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the writes of blocks from number 0 until the holes come round again; where each begins."""
-        holes = hole_order(self.rules.region_blocks)
-        blocks, rows = [], []
-        for vdev, begin in cursors:
-            places = begin + holes * asize_of(self.model.vdevs[vdev], self.rules.block_bytes)
-            block, found = self._block_rows(vdev, places, self.rules.block_bytes)
-            blocks.append(block)
+        holes, size = hole_order(self.rules.region_blocks), self.rules.block_bytes
+        places, rows = [], []
+        for vdev in dict.fromkeys(vdev for vdev, _ in cursors):
+            # All copies that one vdev takes at once: block by block, of each in the order of the cursors.
+            copies = [copy for copy, cursor in enumerate(cursors) if cursor[0] == vdev]
+            begins = np.array([cursors[copy][1] for copy in copies], np.int64)
+            offsets = begins + (holes * asize_of(self.model.vdevs[vdev], size))[:, None]
+            block, found = self._block_rows(vdev, offsets.ravel(), size)
+            hole, turn = np.divmod(block, len(copies))
+            places.append(len(cursors) * hole + np.array(copies)[turn])
             rows.append(found)
-        number = np.concatenate(blocks)
-        # Block by block; of each the copies in the order of the cursors.
-        order = np.argsort(number, kind="stable")
-        begins = np.searchsorted(number[order], np.arange(len(holes) + 1))
-        return np.concatenate(rows)[order], begins
+        place = np.concatenate(places)
+        if len(rows) > 1:
+            order = np.argsort(place, kind="stable")
+            place, rows = place[order], [np.concatenate(rows)[order]]
+        return rows[0], np.searchsorted(place, len(cursors) * np.arange(len(holes) + 1))
 
     def space_map_reads(self) -> list[NDArray[np.int64]]:
         """Return the space-map reads of the first txg, each to be done before the next, shape (1, 5)."""
@@ -293,13 +303,18 @@ class SyncWrites:
         pieces = pieces_of_blocks(vdev, vdev.ashift, offsets, size)
         leaves, first, count = self._written(number)
         child = pieces[:, 1]
-        row = np.repeat(np.arange(len(pieces)), count[child])
-        begins = np.cumsum(count[child]) - count[child]
-        rows = np.empty((len(row), 5), np.int64)
-        rows[:, 0] = leaves[np.arange(len(row)) + (first[child] - begins)[row]]
+        if len(leaves) == len(count) and count.min(initial=1) == 1:
+            leaf = leaves[child]  # one a child, as on any vdev of which no drive is replaced by one beside it
+        else:
+            row = np.repeat(np.arange(len(pieces)), count[child])
+            begins = np.cumsum(count[child]) - count[child]
+            leaf = leaves[np.arange(len(row)) + (first[child] - begins)[row]]
+            pieces = pieces[row]
+        rows = np.empty((len(leaf), 5), np.int64)
+        rows[:, 0] = leaf
         rows[:, 1], rows[:, 2] = ASYNC_WRITE_CLASS, 1
-        rows[:, 3:] = pieces[row, 2:]
-        return pieces[row, 0], rows
+        rows[:, 3:] = pieces[:, 2:]
+        return pieces[:, 0], rows
 
     def _written(self, number: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return the leaves that new blocks go to, child after child; of each its first and how many."""

@@ -117,10 +117,12 @@ def pieces_of_blocks(vdev: Shaped, ashift: int, offsets: I64, psize: int) -> I64
     """
     shape, code = shape_of(vdev, ashift), code_of(vdev.kind)
     table = _table(vdev)
-    count = _pieces(code, offsets, psize, shape, table, np.empty((0, 4), np.int64))
-    pieces = np.empty((count, 4), np.int64)
-    _pieces(code, offsets, psize, shape, table, pieces)
-    return pieces
+    pieces = np.empty((len(offsets) * vdev.children, 4), np.int64)
+    count = _pieces(code, offsets, psize, shape, table, pieces)
+    if count > len(pieces):  # blocks of several parts
+        pieces = np.empty((count, 4), np.int64)
+        _pieces(code, offsets, psize, shape, table, pieces)
+    return pieces[:count]
 
 
 @njit

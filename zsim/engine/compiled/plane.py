@@ -332,9 +332,10 @@ class CompiledPlane:
 
     def submit_group(self, rows: NDArray[np.int64]) -> None:
         """Queue plain I/Os: leaf, class, write, child offset, length."""
-        most = int(np.bincount(2 * rows[:, 0] + rows[:, 2]).max(initial=0))
-        if most > GROUP_ENTRIES:
-            self._make_room(most)
+        if len(rows) > GROUP_ENTRIES:  # else no queue gets more
+            most = int(np.bincount(2 * rows[:, 0] + rows[:, 2]).max(initial=0))
+            if most > GROUP_ENTRIES:
+                self._make_room(most)
         self.memory.hold_children(self._other_children + int(self.general("group_left")) + len(rows))
         self.memory.hold_group(rows)
         if len(rows) > 0:
@@ -395,7 +396,12 @@ def _read_ahead(items: ScanItems, room: Room) -> int:
 
 def _further_copies(items: ScanItems, slots: int) -> int:
     """Return how many further copies may be under way: those of the blocks that have most."""
-    return int(np.sort(items.copy_count)[::-1][:slots].sum())
+    found = 0
+    # Few numbers of copies, and of those the largest first.
+    for copies, blocks in reversed(list(enumerate(np.bincount(items.copy_count).tolist()))):
+        taken = min(slots, blocks)
+        found, slots = found + copies * taken, slots - taken
+    return found
 
 
 def _per_leaf(items: ScanItems, room: Room, leaf_slots: int, slots: int) -> int:

@@ -225,7 +225,9 @@ def tile_result(
     every = whole_s / run.time_s
     visit_s, issue_s = run.visit_s * share * every, run.issue_s * share * every
     own_s = max(run.time_s, 1e-9)
-    course = [replace(each, time=each.time * counted.end / own_s) for each in run.course()]
+    course = run.course()
+    for each in course:
+        each.time = each.time * counted.end / own_s
     issued = run.plan.times * math.fsum(float(stream.known[-1, 1]) for stream in run.streams)
     return MemberResult(
         time_s=whole_s,

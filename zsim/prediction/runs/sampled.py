@@ -251,17 +251,17 @@ class SampledRun:
         rows = np.flatnonzero(issued)
         behind = offset[rows] + self._occupied[item[rows]]
         jump = SORTED_JUMP if self.sorted else LEGACY_JUMP
-        # In place: five numbers an operation are much of what a run of many blocks takes.
-        sums = np.zeros((len(program) + 1, 5))
-        known = sums[1:]
-        known[:, 0] = issued
-        np.multiply(issued, psize, out=known[:, 1])
-        np.multiply(known[:, 1], offset / max(1, int(items.offset.max(initial=1))), out=known[:, 2])
-        known[rows[1:], 3] = np.abs(offset[rows[1:]] - behind[:-1]) > jump
-        known[:, 4] = (program.code == OP_VISIT) & ~items.in_memory[item]
-        for column in known.T:
+        # In place, column by column: five numbers an operation are much of what a run of many blocks takes.
+        sums = np.zeros((5, len(program) + 1))
+        known = sums[:, 1:]
+        known[0] = issued
+        np.multiply(issued, psize, out=known[1])
+        np.multiply(known[1], offset / max(1, int(items.offset.max(initial=1))), out=known[2])
+        known[3, rows[1:]] = np.abs(offset[rows[1:]] - behind[:-1]) > jump
+        known[4] = (program.code == OP_VISIT) & ~items.in_memory[item]
+        for column in known:
             np.cumsum(column, out=column)
-        return (sums[:, 0] if limit.counts_blocks else sums[:, 1]), sums
+        return (sums[0] if limit.counts_blocks else sums[1]), sums.T
 
     def begin(self) -> None:
         """Do nothing: what is sampled is loaded already."""
@@ -515,7 +515,7 @@ class SampledRun:
         known = []
         for stream in main:
             starts = np.array([start for start, _, _ in stream.found])
-            known.append(stream.known[starts + self.length] - stream.known[starts])
+            known.append(_rows(stream.known, starts + self.length) - _rows(stream.known, starts))
         left = [self.plan.times * len(stream) - stream.head for stream in main]
         self.covered = min(1.0, len(seconds) * self.length / self._left(main))
         covered = 0.0 if self.plan.times > 1.0 else self.covered
@@ -584,14 +584,19 @@ class SampledRun:
         stream = self.streams[self._longest]
         places = np.linspace(0, len(stream), points).astype(np.int64)
         cost = self.rest.cost if self.rest.cost.size else np.ones(1)
-        known = stream.known[:, : len(cost)]
-        seconds = (known[places] - known[0]) @ cost
+        known = _rows(stream.known[:, : len(cost)], places)
+        seconds = (known - stream.known[0, : len(cost)]) @ cost
         seconds = seconds / max(seconds[-1], 1e-9) * self.issue_s + self.visit_s
-        issued = known[places, 0] if known.shape[1] < 2 else stream.known[places, 1]
+        issued = known[:, 0] if len(cost) < 2 else stream.known[places, 1]
         return [
-            ScanSample(float(moment), 0, int(each), "issue")
-            for moment, each in zip(seconds, issued, strict=True)
+            ScanSample(moment, 0, int(each), "issue")
+            for moment, each in zip(seconds.tolist(), issued.tolist(), strict=True)
         ]
+
+
+def _rows(known: F64, places: I64) -> F64:
+    """Return rows of a table that is kept column after column, row after row."""
+    return np.ascontiguousarray(known[places])
 
 
 def _taken(program: Program, rows: I64) -> Program:
