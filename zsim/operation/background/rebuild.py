@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from zsim.engine.codes import EXIT_DRAINED, EXIT_GROUP, FOREVER
 from zsim.engine.window import Window
 from zsim.operation.background.copying import BackgroundScan
 from zsim.operation.background.space_maps import SpaceMaps
-from zsim.operation.control import Steps
+from zsim.operation.control import ScanControl, Steps
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.rules import rebuild_window
 from zsim.operation.setup import RunSetup, damaged_vdev
@@ -61,7 +62,7 @@ class RebuildScan(BackgroundScan):
         # The rebuild starts inside the txgs of the attach.
         yield from self._load(self.metaslabs[0])
         self.txg.begin()
-        self.txg.on_end = self._preload
+        self.txg.on_end = partial(_preload, self.control, self.maps)
         for metaslab, program in zip(self.metaslabs, self.programs, strict=True):
             begin = plane.now
             yield from self._load(metaslab)
@@ -88,17 +89,18 @@ class RebuildScan(BackgroundScan):
         reads = self.maps.reads(self.maps.allocating)
         return [*reads, *(writes.by_allocators(each) for each in passes)]
 
-    def _preload(self) -> None:
-        """Read the space maps of the best metaslabs, all at once (metaslab.c:metaslab_group_preload)."""
-        reads = self.maps.reads(self.maps.preloaded)
-        if reads:
-            self.control.plane.submit_group(np.concatenate(reads))
-
     def _load(self, metaslab: int) -> Steps[None]:
         """Read the space map of the metaslab that comes next (vdev_rebuild.c:vdev_rebuild_thread)."""
         for rows in self.maps.reads([metaslab]) if self.waits else ():
             self.control.plane.submit_group(rows)
             yield from self.until(lambda reason: reason == EXIT_GROUP)
+
+
+def _preload(control: ScanControl, maps: SpaceMaps) -> None:
+    """Read the space maps of the best metaslabs, all at once (metaslab.c:metaslab_group_preload)."""
+    reads = maps.reads(maps.preloaded)
+    if reads:
+        control.plane.submit_group(np.concatenate(reads))
 
 
 def written_by_txgs(setup: RunSetup, number: int) -> tuple[Integers, Integers]:
