@@ -314,7 +314,7 @@ def _reason(each: DecisionAlternative, best: DecisionAlternative) -> str:
     middle = _middle(known)
     if abs(middle) > TIE * _middle(best.found.whole):
         sure = float(np.mean(np.sign(known) == np.sign(middle)))
-        often = "" if sure >= SURE else f", in {sure:.0%} of the worlds"
+        often = "" if sure >= SURE else f", in {sure:.0%} of the simulated pools"
         return f"whole {format_duration(abs(middle))} {'later' if middle > 0 else 'earlier'}{often}"
     more = each.found.redone_bytes - best.found.redone_bytes
     return f"{format_bytes(more)} more done twice" if more > 0 else "no difference that counts"

@@ -60,8 +60,8 @@ class FittedTable:
         return Measurement(min(max(least, default=1), options.max_width), options.max_width)
 
 
-def _wrapped(cell: str, width: int) -> str:
-    """Return a cell in lines of a width, a figure and its unit in one."""
+def wrapped(cell: str, width: int) -> str:
+    """Return text in lines of a width [characters], a figure and its unit in one."""
     lines: list[str] = []
     for line in cell.splitlines():
         whole = _TOGETHER.sub("\N{NO-BREAK SPACE}", line)
@@ -138,13 +138,13 @@ def _rich_table(grid: Grid, room: int) -> Table:
     for place, (name, width) in enumerate(zip(grid.head, widths, strict=True)):
         if place in grid.numeric:
             table.add_column(
-                _wrapped(name, width), justify="right", no_wrap=True, width=width, min_width=width
+                wrapped(name, width), justify="right", no_wrap=True, width=width, min_width=width
             )
         else:
-            table.add_column(_wrapped(name, width), overflow="fold", min_width=width)
+            table.add_column(wrapped(name, width), overflow="fold", min_width=width)
     for row in grid.rows:
         cells = zip(row, widths, strict=True)
-        table.add_row(*(Text(_wrapped(cell, width)) for cell, width in cells))
+        table.add_row(*(Text(wrapped(cell, width)) for cell, width in cells))
     return table
 
 
