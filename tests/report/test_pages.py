@@ -250,6 +250,18 @@ def test_no_words_of_a_picture_leave_it_or_lie_on_others(
             "tune-alone": tuned(clients=False), **TABLES,
         }[name]  # fmt: skip
         drawn = shown.plot()
+    check_words(drawn)
+
+
+@pytest.mark.parametrize("of", ["the replacement drive", "the source drives behind port-multiplier-cbs"])
+def test_no_words_of_a_panel_leave_it_or_lie_on_others(of: str, with_clients: Prediction) -> None:
+    shares = {"idle, waiting on siblings": 0.6, "metadata phase": 0.4}
+    changes = {"breakdown": shares, "breakdown_of": of}
+    for drawn in panels(with_clients.model_copy(update=changes)).values():
+        check_words(drawn)
+
+
+def check_words(drawn: Any) -> None:
     found = words_of(drawn)
     page = drawn.bbox
     for words, box in found:

@@ -18,6 +18,7 @@ from zsim.prediction.answer.drawing import (
     CAUSES,
     INK,
     LETTERS,
+    TITLE,
     WIDTH,
     Picture,
     bars,
@@ -26,6 +27,7 @@ from zsim.prediction.answer.drawing import (
     time_unit,
 )
 from zsim.prediction.answer.records import Answer, Leaf, Quantiles, Waits, share_of_total
+from zsim.prediction.answer.tables import wrapped
 from zsim.prediction.answer.wording import headline, interval, is_counted_twice, whose_load
 
 if TYPE_CHECKING:
@@ -39,6 +41,10 @@ FARTHEST = 2.2
 """Standard deviations to either side that a distribution is drawn to."""
 SMOOTH = np.hanning(19) / np.hanning(19).sum()
 ZPOOL = CAUSES[5]
+WIDE = ("progress", "finish")
+"""Panels without names at the left, over which a long title fits."""
+LONGEST_TITLE = 34
+"""Letters of a title over a panel with names."""
 PANEL = 4.6
 """Width of a panel on a page of its own [inches]: letters are 11 px high at 420 px."""
 ABOVE = 0.3
@@ -85,6 +91,10 @@ def panels(prediction: Answer) -> dict[str, Picture]:
         axes = drawn.add_subplot()
         axes.patch.set_alpha(0.0)
         draw(axes, prediction)
+        if name not in WIDE:
+            axes.set_title(
+                wrapped(axes.get_title(loc="left"), LONGEST_TITLE), fontsize=TITLE, color=INK, loc="left"
+            )
         found[name] = drawn
     return found
 
