@@ -71,5 +71,5 @@ def save_page(found: TimelineAnswer, path: str | Path) -> None:
     from zsim.base.files import replace_file
     from zsim.report.page import inline_svg, page
 
-    fragments = (as_html(found), f"<figure>{inline_svg(figure(found))}</figure>")
-    replace_file(path, page(headline(found), fragments))
+    picture = f"<figure>{inline_svg(figure(found))}</figure>"
+    replace_file(path, page(headline(found), (as_html(found, picture),)))

@@ -19,7 +19,9 @@ GAP = 2
 """Characters between two columns."""
 EASY = 20
 """Characters of a column that is still easy to read."""
-_TOGETHER = re.compile(r"(?<=\d) (?=(?:d|h|min|s|ms|%)(?:\W|$))|(?<=\d [dh]) (?=\d+ (?:h|min)\b)")
+_TOGETHER = re.compile(
+    r"(?<=\d) (?=(?:d|h|min|s|ms|%)(?:\W|$))|(?<=\d [dh]) (?=\d+ (?:h|min)\b)|(?<=\d min) (?=\d+ s\b)"
+)
 """Blanks inside a figure, at which no line is broken: 2 d 11 h, 38 %."""
 
 
