@@ -194,11 +194,17 @@ def test_defaults_that_are_not_there_are_none(monkeypatch: pytest.MonkeyPatch, t
 
 # Schemas.
 
+MIRROR = ("--layout", "mirror2", "--fill", "0.1", "--drive-size", "1TB")
 ANSWERS = {
     "predict": ("predict", "--layout", "mirror2", "--fill", "0.1", "--drive-size", "1TB"),
     "compare": ("compare", "mirror2", "raidz1x3", "--fill", "0.0005", "--drive-size", "1TB"),
     "sweep": ("sweep", "--layout", "mirror2", "--fill", "0.0004,0.0005", "--drive-size", "1TB"),
     "eta": ("eta", "docs/examples/zpool-status.txt"),
+    "plan": ("plan", "--find", "worth", "--layout", "raidz2x6", "--drive-size", "1TB", "--hours", "24"),
+    "risk": ("risk", "--layout", "mirror2", "--hours", "24"),
+    "timeline": ("timeline", *MIRROR, "--fail", "0", "--replace-after", "1h"),
+    "decide": ("decide", *MIRROR, "--done", "35%", "--reboot"),
+    "tune": ("tune", *MIRROR),
     "scenario show": ("scenario", "show", "--layout", "mirror2"),
     "drives list": ("drives", "list"),
     "drives show": ("drives", "show", "hd103uj"),
@@ -227,7 +233,7 @@ def test_schemas_are_schemas_and_are_printed(name: str, capsys: Capture) -> None
 def test_every_command_with_json_has_a_schema(capsys: Capture) -> None:
     with_json = set()
     context = click.Context(cli)
-    for name in GROUPED:
+    for name in COMMANDS:
         command = cli.get_command(context, name)
         assert command is not None
         inner = command.commands.items() if isinstance(command, click.Group) else [("", command)]

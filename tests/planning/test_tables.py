@@ -80,6 +80,12 @@ def test_the_head_of_a_column_breaks_between_words_before_a_table_falls_apart() 
     assert max(map(len, grid_text(grid, 24).splitlines())) <= 24
 
 
+def test_minutes_and_seconds_stay_together() -> None:
+    grid = Grid(("whole after",), (("1 h 1 min (43 min 57 s to 1 h 53 min)",),))
+    for width in range(12, 38):
+        assert "43 min 57 s" in grid_text(grid, width)
+
+
 @pytest.mark.parametrize("width", range(50, 141, 5))
 def test_no_word_is_cut_and_no_figure_broken(width: int) -> None:
     remedy = "state it (zfs get recordsize,volblocksize); check twice"

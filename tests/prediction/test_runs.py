@@ -418,6 +418,6 @@ def test_what_the_world_shown_cannot_be_is_said_of_that_world_alone() -> None:
     note = "FRAG 50 % is more than media-server comes to"
     assert named._of_the_world_shown(note) == note
     assert silent._of_the_world_shown(note) == (
-        f"in the world shown, {note}; say what the pool stores (--history)"
+        f"in the simulated pool shown, {note}; say what the pool stores (--history)"
     )
     assert silent._of_the_world_shown("") == ""

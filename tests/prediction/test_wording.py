@@ -45,7 +45,9 @@ def leaf(**fields: Any) -> Leaf:
 
 
 def test_rows_of_drives_say_whose_they_are() -> None:
-    assert wording.whose_rows(answer(leaves_of_s=39_600.0)) == ("In the world shown, which takes 11 h.",)
+    assert wording.whose_rows(answer(leaves_of_s=39_600.0)) == (
+        "In the simulated pool shown, which takes 11 h.",
+    )
     assert wording.whose_rows(answer(leaves_of_s=36_100.0)) == wording.whose_rows(answer()) == ()
 
 

@@ -79,7 +79,8 @@ def of_changes() -> Picture:
 
 def of_fill() -> Picture:
     rows = tuple(
-        {"fill": fill, "p50_s": 40 * HOUR * fill, "p90_s": 70 * HOUR * fill} for fill in (0.3, 0.6, 0.8)
+        {"fill": fill, "p50_s": 40 * HOUR * fill, "p90_s": 70 * HOUR * fill, "meets": fill < 0.64}
+        for fill in (0.3, 0.6, 0.8)
     )
     headline = "At 64 % full the repair crosses p90 < 2 d."
     return design.figure(some(question="fill", rows=rows, answer="64 %", headline=lambda: headline))

@@ -30,6 +30,8 @@ from zsim.report.page import prediction_page
 
 HERE = Path(__file__).parent
 PICTURES = HERE / "pictures"
+TOUCH = 3.0
+"""Words may touch by so much [pixels]: their boxes are larger than their letters."""
 LEAST_ALIKE = 6.0
 """Root mean square difference of two pictures [of 255]: each release draws fonts a little otherwise."""
 
@@ -215,6 +217,62 @@ def test_pictures_look_as_they_were_looked_at(
     assert 255 * float(np.sqrt(np.mean((found - known) ** 2))) < LEAST_ALIKE
 
 
+def words_of(drawn: Any) -> list[tuple[str, Any]]:
+    """Return the words of a picture that are seen, each with the box it takes [pixels]."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
+    canvas = FigureCanvasAgg(drawn)
+    canvas.draw()
+    for axes in drawn.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            # Ticks beyond the limits have words that are not drawn.
+            low, high = sorted(axis.get_view_interval())
+            for tick in (*axis.majorTicks, *axis.minorTicks):
+                if not low <= tick.get_loc() <= high:
+                    tick.set_visible(False)
+                    tick.label1.set_visible(False)
+                    tick.label2.set_visible(False)
+    seen = [text for text in drawn.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    # The box of an annotation would take in its line.
+    return [(text.get_text(), Text.get_window_extent(text, canvas.get_renderer())) for text in seen]
+
+
+@pytest.mark.parametrize("name", ["prediction", "clients", "tune", "tune-alone", *TABLES, *answers.FIGURES])
+def test_no_words_of_a_picture_leave_it_or_lie_on_others(
+    name: str, whole: Prediction, with_clients: Prediction
+) -> None:
+    if name in answers.FIGURES:
+        drawn = answers.FIGURES[name]()
+    else:
+        shown = {
+            "prediction": whole, "clients": with_clients, "tune": tuned(clients=True),
+            "tune-alone": tuned(clients=False), **TABLES,
+        }[name]  # fmt: skip
+        drawn = shown.plot()
+    check_words(drawn)
+
+
+@pytest.mark.parametrize("of", ["the replacement drive", "the source drives behind port-multiplier-cbs"])
+def test_no_words_of_a_panel_leave_it_or_lie_on_others(of: str, with_clients: Prediction) -> None:
+    shares = {"idle, waiting on siblings": 0.6, "metadata phase": 0.4}
+    changes = {"breakdown": shares, "breakdown_of": of}
+    for drawn in panels(with_clients.model_copy(update=changes)).values():
+        check_words(drawn)
+
+
+def check_words(drawn: Any) -> None:
+    found = words_of(drawn)
+    page = drawn.bbox
+    for words, box in found:
+        edges = (box.x0 - page.x0, page.x1 - box.x1, box.y0 - page.y0, page.y1 - box.y1)
+        assert min(edges) >= -1, f"{words!r} leaves the picture"
+    for (words, box), (others, other) in itertools.combinations(found, 2):
+        across = min(box.x1, other.x1) - max(box.x0, other.x0)
+        along = min(box.y1, other.y1) - max(box.y0, other.y0)
+        assert across < TOUCH or along < TOUCH, f"{words!r} lies on {others!r}"
+
+
 @pytest.mark.parametrize(
     "drawn", [INTERVALS, LINES, MAP, MULTIPLES], ids=["intervals", "lines", "map", "multiples"]
 )
@@ -271,8 +329,8 @@ def test_what_clients_wait_is_a_panel_where_there_are_clients(
 ) -> None:
     assert set(panels(with_clients)) == {*panels(whole), "clients"}
     axes = panels(with_clients)["clients"].axes[0]
-    last = [label.get_text() for label in axes.get_yticklabels()][-1]
-    assert last == "sync-write, while it runs\n30 ms, p99 900 ms, longest 2.1 s"
+    assert [label.get_text() for label in axes.get_yticklabels()][-1] == "sync-write,\nwhile it runs"
+    assert axes.texts[-1].get_text() == "30 ms, p99 900 ms, longest 2.1 s"
     assert prediction_page(with_clients).count("<svg") == len(panels(whole)) + 1
 
 

@@ -270,7 +270,7 @@ def _short_of_precision(work: Work) -> tuple[str, ...]:
     return (
         f"the precision asked for is {format_fraction(float(asked))}, reached is "
         f"{format_fraction(work.half_width)} with {work.worlds} possible worlds: what is stated "
-        "need not be varied, and --exact simulates one world to the end",
+        "need not be varied, and --exact simulates one pool to the end",
     )
 
 

@@ -237,7 +237,7 @@ class Work(EnsembleResult):
         share = len(self.small) / MEMBERS
         if self.case.scenario.precision is not None:
             share = math.log1p(len(self.small)) / math.log1p(MOST_MEMBERS)
-        self.progress(share * MEMBERS / (MEMBERS + SHARE_OF_MIDDLE), "possible worlds")
+        self.progress(share * MEMBERS / (MEMBERS + SHARE_OF_MIDDLE), "possible pools")
 
     def _respond(self) -> None:
         """Regress over the members that are known."""
@@ -368,7 +368,7 @@ class Work(EnsembleResult):
         """Return what is different about its pool; where its use was drawn, others may be as stated."""
         if not note or not self.case.assumed("history"):
             return note
-        return f"in the world shown, {note}; say what the pool stores (--history)"
+        return f"in the simulated pool shown, {note}; say what the pool stores (--history)"
 
     def _look_closer(self) -> None:
         """Run what is said of the world shown, beside its duration."""

@@ -47,9 +47,10 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "provenance": "record",
     },
     "timeline": {
-        "passes": "records", "redundancy": "records", "redone_bytes": "record", "provenance": "record",
+        "title": "text", "stated": "texts", "passes": "records", "whole_s": "record", "redundancy": "records",
+        "redone_bytes": "whole", "story": "records", "notes": "texts", "provenance": "record",
     },
-    "decide": {"alternatives": "records", "notes": "texts", "provenance": "record"},
+    "decide": {"stated": "texts", "alternatives": "records", "notes": "texts", "provenance": "record"},
     "tune": {
         "subject": "text", "default_s": "number", "default_p10_s": "number?", "default_p90_s": "number?",
         "default_p99_s": "number?", "system": "text",

@@ -127,6 +127,9 @@ def _limit(axes: Axes, design: DrawnDesign) -> None:
     x = [100 * row[name] if name == "fill" else row[name] for row in rows]
     axes.plot(x, [row["p50_s"] / 3600 for row in rows], "o-", color=CAUSES[0], label="repair, p50")
     axes.plot(x, [row["p90_s"] / 3600 for row in rows], "o--", color=CAUSES[1], label="repair, p90")
+    limit = [value for value, row in zip(x, rows, strict=True) if row["meets"]]
+    if limit:
+        axes.axvline(max(limit), color=INK, lw=0.8, ls=":", label=f"the limit: {design.answer}")
     axes.set_xlabel("fill [%]" if name == "fill" else "width [drives]")
     axes.set_ylabel("hours")
     axes.set_ylim(bottom=0)

@@ -33,6 +33,7 @@ def _ranges(axes: Axes, rows: list[PoolsRow], names: list[str]) -> None:
         axes.plot(found.p, place, "o", color=CAUSES[0], ms=5)
     axes.set_xscale("log")
     axes.set_yticks(range(len(rows)), names)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.set_xlabel("vdevs lost a year")
     plain(axes, "What the pools contribute")
 
@@ -42,7 +43,9 @@ def _levels(axes: Axes, rows: list[PoolsRow], names: list[str]) -> None:
     height = 0.8 / len(words)
     for level, label in enumerate(words):
         hours = [row.degraded_s[level] / 3600 for row in rows]
-        places = [place + (level - 1.5) * height for place in range(len(rows))]
+        if not any(hours):
+            continue
+        places = [place - (level - 1.5) * height for place in range(len(rows))]
         axes.barh(places, hours, height=height, color=CAUSES[level], label=label)
     if any(hours > 0 for row in rows for hours in row.degraded_s):
         axes.set_xscale("log")

@@ -18,7 +18,7 @@ from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.pool import sick_drives
 from zsim.planning.timeline.result import Timeline
 from zsim.planning.timeline.rules import Rules, rules_of
-from zsim.planning.timeline.wording import plain, span
+from zsim.planning.timeline.wording import plain, span, stated
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.tables import Grid, rich_table
 from zsim.scenario.evidence import RunningScan
@@ -95,6 +95,7 @@ class Decision:
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return {
+            "stated": list(self.best.found.stated),
             "alternatives": [each.to_dict() for each in self.alternatives],
             "notes": list(self.notes),
             "provenance": self.best.found.provenance,
@@ -140,7 +141,9 @@ class Decision:
         from rich.console import Group
         from rich.text import Text
 
-        parts: list[RenderableType] = [rich_table(self.grid())]
+        best = f"Best: {self.best.name}; whole after {span(self.best.found.whole_s)}"
+        head = (Text(best, style="bold"), *map(Text, stated(self.best.found)), Text())
+        parts: list[RenderableType] = [*head, rich_table(self.grid())]
         return Group(*parts, *(Text(f"{note[:1].upper()}{note[1:]}.") for note in self.notes))
 
     def __str__(self) -> str:
@@ -314,7 +317,7 @@ def _reason(each: DecisionAlternative, best: DecisionAlternative) -> str:
     middle = _middle(known)
     if abs(middle) > TIE * _middle(best.found.whole):
         sure = float(np.mean(np.sign(known) == np.sign(middle)))
-        often = "" if sure >= SURE else f", in {sure:.0%} of the worlds"
+        often = "" if sure >= SURE else f", in {sure:.0%} of the simulated pools"
         return f"whole {format_duration(abs(middle))} {'later' if middle > 0 else 'earlier'}{often}"
     more = each.found.redone_bytes - best.found.redone_bytes
     return f"{format_bytes(more)} more done twice" if more > 0 else "no difference that counts"

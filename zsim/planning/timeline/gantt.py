@@ -20,6 +20,8 @@ COLOURS = {
     "removal": CAUSES[3],
 }
 DANGER = CAUSES[5]
+MARGIN = 1.02
+"""Length of the axis, of what is shown."""
 
 
 def figure(found: TimelineAnswer) -> Picture:
@@ -33,7 +35,7 @@ def figure(found: TimelineAnswer) -> Picture:
     _passes(upper, found, size, end)
     _redundancy(lower, found, names, size)
     lower.set_xlabel(f"{unit} since the beginning")
-    lower.set_xlim(0, end / size)
+    lower.set_xlim(0, MARGIN * end / size)
     for axes, title in ((upper, "Passes, to p50, with p10 to p90"), (lower, "Drives that may still fail")):
         plain(axes, title)
     headed(drawn, headline(found))
@@ -69,5 +71,5 @@ def save_page(found: TimelineAnswer, path: str | Path) -> None:
     from zsim.base.files import replace_file
     from zsim.report.page import inline_svg, page
 
-    fragments = (as_html(found), f"<figure>{inline_svg(figure(found))}</figure>")
-    replace_file(path, page(headline(found), fragments))
+    picture = f"<figure>{inline_svg(figure(found))}</figure>"
+    replace_file(path, page(headline(found), (as_html(found, picture),)))

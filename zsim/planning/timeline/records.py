@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from zsim.planning.timeline.passes import F64
 from zsim.planning.timeline.redundancy import Level
 from zsim.prediction.answer.frames import data_frame
+from zsim.prediction.simulated import scenario_words
+from zsim.scenario.model import Scenario
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -97,6 +99,12 @@ class TimelineAnswer:
     redone: F64 = field(repr=False, compare=False)
 
     @property
+    def stated(self) -> tuple[str, ...]:
+        """What was stated of the pool, each field with its name and unit."""
+        scenario = self.provenance.get("scenario")
+        return scenario_words(Scenario.from_dict(scenario)) if isinstance(scenario, dict) and scenario else ()
+
+    @property
     def read_bytes(self) -> int:
         """Bytes that all passes read, in the middle world."""
         return sum(each.read_bytes for each in self.passes)
@@ -109,6 +117,8 @@ class TimelineAnswer:
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return {
+            "title": self.title,
+            "stated": list(self.stated),
             "passes": [each.to_dict() for each in self.passes],
             "whole_s": self.whole_s,
             "redundancy": [
@@ -116,6 +126,8 @@ class TimelineAnswer:
                 for each in self.redundancy
             ],
             "redone_bytes": self.redone_bytes,
+            "story": [{"at_s": time, "what": text} for time, text in self.story],
+            "notes": list(self.notes),
             "provenance": self.provenance,
         }
 

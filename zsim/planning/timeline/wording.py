@@ -50,6 +50,11 @@ def headline(found: TimelineAnswer) -> str:
     return f"{found.title}: whole after {span(found.whole_s)}"
 
 
+def stated(found: TimelineAnswer) -> tuple[str, ...]:
+    """Echo what was stated of the pool."""
+    return (f"Stated: {'; '.join(found.stated)}.",) if found.stated else ()
+
+
 def sentences(found: TimelineAnswer) -> tuple[str, ...]:
     """Return what else there is to say: redundancy, bytes, what was done twice, what is not simulated."""
     last = {level.vdev: level for level in found.redundancy}
@@ -124,7 +129,7 @@ def as_renderable(found: TimelineAnswer) -> Group:
     from rich.console import Group
     from rich.text import Text
 
-    parts: list[RenderableType] = [Text(headline(found), style="bold"), Text()]
+    parts: list[RenderableType] = [Text(headline(found), style="bold"), *map(Text, stated(found)), Text()]
     if found.passes:
         parts += [_chart(gantt_grid(found)), Text()]
     parts += [Text(sentence) for sentence in sentences(found)]
@@ -161,12 +166,13 @@ def plain(printed: RenderableType, width: int = TEXT_WIDTH) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
-def as_html(found: TimelineAnswer) -> str:
-    """Return the timeline as HTML."""
+def as_html(found: TimelineAnswer, picture: str = "") -> str:
+    """Return the timeline as HTML, a picture of it behind what was stated."""
     told = "".join(f"<p>{html.escape(each)}</p>" for each in sentences(found))
     table = Grid(
         ("vdev", "pass", "begins", "ends (p10 to p90)", "cause"),
         tuple((each.vdev, each.kind, clock(each.begins_s), _end(each), each.cause) for each in found.passes),
     )
-    head = f"<h2>{html.escape(headline(found))}</h2>"
+    asked = "".join(f"<p>{html.escape(each)}</p>" for each in stated(found))
+    head = f"<h2>{html.escape(headline(found))}</h2>{asked}{picture}"
     return head + html_table(table) + told + html_table(story_grid(found.story))

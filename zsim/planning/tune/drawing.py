@@ -1,4 +1,4 @@
-"""The picture of what knobs do: time against what clients wait, or without clients time alone.
+"""The picture of what tunables do: time against what clients wait, or without clients time alone.
 
 This module is imported when something is drawn, because matplotlib is slow to import.
 """
@@ -6,17 +6,25 @@ This module is imported when something is drawn, because matplotlib is slow to i
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from zsim.planning.tune.settings import Setting
-from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, LETTERS, WIDTH, Picture, plain, time_unit
+from zsim.prediction.answer.drawing import (
+    ACCENT,
+    CAUSES,
+    INK,
+    LETTERS,
+    WIDTH,
+    Picture,
+    headed,
+    plain,
+    time_unit,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDEST_TITLE = 84
 LINE = 0.075
 """Height of a line of text, of what the waits span."""
 
@@ -32,8 +40,7 @@ def figure(
         _against_waits(axes, default_s, default_p99_s, settings)
     else:
         _alone(axes, default_s, settings)
-    title = textwrap.wrap(f"Which knob helps: {subject[:1].lower()}{subject[1:]}", WIDEST_TITLE)
-    drawn.suptitle("\n".join(title), fontsize=11, color=INK, x=0.01, ha="left")
+    headed(drawn, f"Which tunable helps: {subject[:1].lower()}{subject[1:]}")
     return drawn
 
 
@@ -63,7 +70,6 @@ def _against_waits(axes: Axes, default_s: float, default_p99_s: float, settings:
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.yaxis.set_minor_formatter(lambda value, _: f"{value:g}")
-    axes.tick_params(which="minor", labelsize=7, colors=INK)
     axes.grid(lw=0.4, alpha=0.5)
     axes.legend(
         loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=2, frameon=False, fontsize=LETTERS,
@@ -72,6 +78,7 @@ def _against_waits(axes: Axes, default_s: float, default_p99_s: float, settings:
     places = [default, *((time, wait) for time, wait, _ in points)]
     _named(axes, places, [each for each in points if each[2].on_front])
     plain(axes)
+    axes.tick_params(which="minor", labelsize=LETTERS, colors=INK)
 
 
 def _named(

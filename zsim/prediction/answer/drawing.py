@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import logging
 import os
-import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ from matplotlib.patches import Patch
 from matplotlib.text import Text
 
 from zsim.base.files import check_ending, replace_file
+from zsim.prediction.answer.tables import wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ LETTERS = 10.0
 TITLE, HEADLINE = 10.5, 11.5
 WIDTH = 6.4
 """Of a figure [inches]."""
-WIDEST = 64
+WIDEST = 74
 """Letters of a headline on such a figure."""
 BUILD_DATE = "SOURCE_DATE_EPOCH"
 RGBA = 4
@@ -134,8 +134,8 @@ def _without(name: str) -> Iterator[None]:
 
 def headed(drawn: Figure, text: str) -> None:
     """Set the headline of a figure at the left, in lines that fit its width."""
-    lines = textwrap.wrap(text, int(WIDEST * drawn.get_figwidth() / WIDTH))
-    drawn.suptitle("\n".join(lines), fontsize=HEADLINE, color=INK, x=0.01, ha="left")
+    lines = wrapped(text, int(WIDEST * drawn.get_figwidth() / WIDTH))
+    drawn.suptitle(lines, fontsize=HEADLINE, color=INK, x=0.01, ha="left")
 
 
 def key(axes: Axes) -> None:

@@ -6,7 +6,6 @@ This module is imported when something is drawn, because matplotlib is slow to i
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Mapping
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -17,17 +16,19 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from zsim.prediction.answer.drawing import (
     ACCENT,
     CAUSES,
-    HEADLINE,
     INK,
     LETTERS,
+    TITLE,
     WIDTH,
     Picture,
     bars,
+    headed,
     plain,
     time_unit,
 )
-from zsim.prediction.answer.records import Answer, Quantiles, Waits, share_of_total
-from zsim.prediction.answer.wording import headline, interval
+from zsim.prediction.answer.records import Answer, Leaf, Quantiles, Waits, share_of_total
+from zsim.prediction.answer.tables import wrapped
+from zsim.prediction.answer.wording import headline, interval, is_counted_twice, whose_load
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,9 +41,16 @@ FARTHEST = 2.2
 """Standard deviations to either side that a distribution is drawn to."""
 SMOOTH = np.hanning(19) / np.hanning(19).sum()
 ZPOOL = CAUSES[5]
-LONGEST_TITLE = 64
+WIDE = ("progress", "finish")
+"""Panels without names at the left, over which a long title fits."""
+LONGEST_TITLE = 34
+"""Letters of a title over a panel with names."""
 PANEL = 4.6
 """Width of a panel on a page of its own [inches]: letters are 11 px high at 420 px."""
+ABOVE = 0.3
+"""How far the lines at p10 and p90 reach up [1]."""
+BAR, DOWN, UP = 0.42, 0.2, 0.24
+"""Of a row of bars with a label above each: height of the bar, how far it lies down, how far the label up."""
 FEW_STEPS = 60.0
 """A scale of waits that spans less has more numbers than the powers of ten."""
 
@@ -67,13 +75,8 @@ def figure(prediction: Answer) -> Picture:
     draw = (draw_progress, draw_finish, draw_causes, draw_drives, draw_clients)
     for row, each in enumerate(draw[: len(heights)]):
         each(drawn.add_subplot(grid[row, 0]), prediction)
-    drawn.suptitle(title_of(prediction), fontsize=HEADLINE, color=INK, x=0.01, ha="left")
+    headed(drawn, headline(prediction))
     return drawn
-
-
-def title_of(prediction: Answer) -> str:
-    """Return the headline in lines that fit over the picture."""
-    return "\n".join(textwrap.wrap(headline(prediction), LONGEST_TITLE))
 
 
 def panels(prediction: Answer) -> dict[str, Picture]:
@@ -88,6 +91,10 @@ def panels(prediction: Answer) -> dict[str, Picture]:
         axes = drawn.add_subplot()
         axes.patch.set_alpha(0.0)
         draw(axes, prediction)
+        if name not in WIDE:
+            axes.set_title(
+                wrapped(axes.get_title(loc="left"), LONGEST_TITLE), fontsize=TITLE, color=INK, loc="left"
+            )
         found[name] = drawn
     return found
 
@@ -148,9 +155,11 @@ def draw_finish(axes: Axes, prediction: Answer) -> None:
         inside = (times >= (answer.p10 or 0.0)) & (times <= (answer.p90 or np.inf))
         axes.fill_between(times / size, density, color=ACCENT, lw=0, alpha=0.16)
         axes.fill_between(times[inside] / size, density[inside], color=ACCENT, lw=0, alpha=0.4)
-        for value, name in ((answer.p10, "p10"), (answer.p90, "p90")):
+        for value, name in ((answer.p10, "p10 "), (answer.p90, " p90")):
             if value is not None:
-                axes.text(value / size, 0.04, name, ha="center", fontsize=LETTERS, color=INK)
+                side = "right" if name.endswith(" ") else "left"
+                axes.axvline(value / size, ymax=ABOVE, color=INK, lw=0.8)
+                axes.text(value / size, 0.06, name, ha=side, fontsize=LETTERS, color=INK)
     axes.axvline(answer.p50 / size, color=ACCENT, lw=1.2)
     axes.set(xlabel=f"it ends so long after the start [{unit}]", ylim=(0, 1.1), yticks=[])
     axes.set_xlim(0, 1.03 * max(quantile(answer, 0.95), answer.p50) / size)
@@ -170,7 +179,7 @@ def draw_causes(axes: Axes, prediction: Answer) -> None:
 def draw_drives(axes: Axes, prediction: Answer) -> None:
     """Draw how busy each kind of drive is, phase by phase; as a whole where the phases do not tell."""
     phases = [phase for phase in prediction.phases if phase.busy]
-    names = [f"{leaf.role} ({leaf.count})" for leaf in prediction.leaves]
+    names = [_of_drives(leaf) for leaf in prediction.leaves]
     if not phases:
         bars(axes, names, [leaf.utilisation for leaf in prediction.leaves], [ACCENT] * len(names))
         axes.set(xlabel="busy [%]")
@@ -184,16 +193,16 @@ def draw_drives(axes: Axes, prediction: Answer) -> None:
                 phase.start_s / size,
                 phase.duration_s / size,
             )
-            axes.barh(row, length, left=start, height=0.7, color=ACCENT, alpha=0.16, lw=0)
-            axes.barh(row + 0.35 * (1 - share), length, left=start, height=0.7 * share, color=ACCENT, lw=0)
+            axes.barh(row + DOWN, length, left=start, height=BAR, color=ACCENT, alpha=0.16, lw=0)
+            low = row + DOWN + 0.5 * BAR * (1 - share)
+            axes.barh(low, length, left=start, height=BAR * share, color=ACCENT, lw=0)
             if length > 0.12 * prediction.resilver_s.p50 / size:
-                axes.text(start + length / 2, row, f"{100 * share:.0f} %", ha="center", va="center",
-                          fontsize=LETTERS, color="#ffffff" if share > 0.5 else INK)  # fmt: skip
+                axes.text(start + length / 2, row - UP, f"{100 * share:.0f} %", ha="center", va="center",
+                          fontsize=LETTERS, color=INK)  # fmt: skip
     for phase in phases[1:]:
         axes.axvline(phase.start_s / size, color=INK, lw=0.6, ls=":")
     axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
-    axes.set(xlabel=f"time after the start [{unit}]")
+    axes.set(xlabel=f"time after the start [{unit}]", ylim=(len(names) - 0.5, -0.55))
     axes.set_xlim(0, prediction.resilver_s.p50 / size)
     plain(axes, f"Share busy: {', then '.join(phase.name for phase in phases)}")
 
@@ -207,14 +216,17 @@ def draw_clients(axes: Axes, prediction: Answer) -> None:
         busy = when == "while it runs"
         shade = 0.75 if busy else 0.3
         low, middle, high, longest = (1e3 * value for value in (each.p50, each.p90, each.p99, each.max))
-        axes.barh(place, high - low, left=low, height=0.5, color=ACCENT, alpha=shade, lw=0)
-        axes.plot([low, low], [place - 0.34, place + 0.34], color=ACCENT, lw=2)
-        axes.plot([middle, middle], [place - 0.25, place + 0.25], color=INK, lw=1)
-        axes.plot(longest, place, "o", color=CAUSES[5], ms=4)
+        centre = place + DOWN
+        axes.barh(centre, high - low, left=low, height=BAR, color=ACCENT, alpha=shade, lw=0)
+        axes.plot([low, low], [centre - 0.6 * BAR, centre + 0.6 * BAR], color=ACCENT, lw=2)
+        axes.plot([middle, middle], [centre - 0.5 * BAR, centre + 0.5 * BAR], color=INK, lw=1)
+        axes.plot(longest, centre, "o", color=CAUSES[5], ms=4)
         told = f"{_milliseconds(low)}, p99 {_milliseconds(high)}, longest {_milliseconds(longest)}"
-        labels.append(f"{name}, {when}\n{told}" if several else f"{when}\n{told}")
+        across = axes.get_yaxis_transform()
+        axes.text(0.01, place - UP, told, va="center", fontsize=LETTERS, color=INK, transform=across)
+        labels.append(f"{name},\n{when}" if several else when)
     axes.set_yticks(range(len(rows)), labels)
-    axes.invert_yaxis()
+    axes.set_ylim(len(rows) - 0.5, -0.55)
     waits = [value for _, _, each in rows for value in (each.p50, each.max)]
     axes.set_xscale("log")
     axes.set_xlim(0.7e3 * min(waits), 1.4e3 * max(waits))
@@ -224,7 +236,13 @@ def draw_clients(axes: Axes, prediction: Answer) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(axis="x", lw=0.4, alpha=0.5)
     axes.set(xlabel="median to p99 [ms], line at p90, dot the longest")
-    plain(axes, "What clients wait" if several else f"What clients wait: {rows[0][0]}")
+    what = "What clients wait" if several else f"What clients wait: {rows[0][0]}"
+    plain(axes, f"{what} (no load was stated)" if whose_load(prediction) else what)
+
+
+def _of_drives(leaf: Leaf) -> str:
+    """Return the name of a kind of drives; some are counted with their peers as well."""
+    return f"{'of these: ' if is_counted_twice(leaf) else ''}{leaf.role} ({leaf.count})"
 
 
 def _milliseconds(value: float) -> str:
@@ -245,13 +263,13 @@ def _waits_of(prediction: Answer) -> list[tuple[str, str, Waits]]:
 
 def _rows_height(prediction: Answer) -> tuple[float, float]:
     """Return the heights of the panels of causes and of drives [inches]."""
-    return 0.9 + 0.27 * len(share_of_total(prediction.breakdown)), 0.9 + 0.36 * len(prediction.leaves)
+    return 0.9 + 0.27 * len(share_of_total(prediction.breakdown)), 0.9 + 0.44 * len(prediction.leaves)
 
 
 def _clients_height(prediction: Answer) -> float:
     """Return the height of that panel [inches]; 0 without clients."""
     rows = len(_waits_of(prediction))
-    return 0.7 + 0.42 * rows if rows else 0.0
+    return 0.7 + 0.52 * rows if rows else 0.0
 
 
 PANELS: Mapping[str, tuple[Callable[[Axes, Answer], None], float]] = {

@@ -19,7 +19,9 @@ GAP = 2
 """Characters between two columns."""
 EASY = 20
 """Characters of a column that is still easy to read."""
-_TOGETHER = re.compile(r"(?<=\d) (?=(?:d|h|min|s|ms|%)(?:\W|$))|(?<=\d [dh]) (?=\d+ (?:h|min)\b)")
+_TOGETHER = re.compile(
+    r"(?<=\d) (?=(?:d|h|min|s|ms|%)(?:\W|$))|(?<=\d [dh]) (?=\d+ (?:h|min)\b)|(?<=\d min) (?=\d+ s\b)"
+)
 """Blanks inside a figure, at which no line is broken: 2 d 11 h, 38 %."""
 
 
@@ -60,8 +62,8 @@ class FittedTable:
         return Measurement(min(max(least, default=1), options.max_width), options.max_width)
 
 
-def _wrapped(cell: str, width: int) -> str:
-    """Return a cell in lines of a width, a figure and its unit in one."""
+def wrapped(cell: str, width: int) -> str:
+    """Return text in lines of a width [characters], a figure and its unit in one."""
     lines: list[str] = []
     for line in cell.splitlines():
         whole = _TOGETHER.sub("\N{NO-BREAK SPACE}", line)
@@ -138,13 +140,13 @@ def _rich_table(grid: Grid, room: int) -> Table:
     for place, (name, width) in enumerate(zip(grid.head, widths, strict=True)):
         if place in grid.numeric:
             table.add_column(
-                _wrapped(name, width), justify="right", no_wrap=True, width=width, min_width=width
+                wrapped(name, width), justify="right", no_wrap=True, width=width, min_width=width
             )
         else:
-            table.add_column(_wrapped(name, width), overflow="fold", min_width=width)
+            table.add_column(wrapped(name, width), overflow="fold", min_width=width)
     for row in grid.rows:
         cells = zip(row, widths, strict=True)
-        table.add_row(*(Text(_wrapped(cell, width)) for cell, width in cells))
+        table.add_row(*(Text(wrapped(cell, width)) for cell, width in cells))
     return table
 
 

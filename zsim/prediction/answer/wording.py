@@ -187,12 +187,17 @@ def whose_rows(prediction: Answer) -> tuple[str, ...]:
     here, there = prediction.resilver_s.p50, prediction.leaves_of_s
     if there is None or abs(there - here) <= SAME * here:
         return ()
-    return (f"In the world shown, which takes {format_duration(there)}.",)
+    return (f"In the simulated pool shown, which takes {format_duration(there)}.",)
+
+
+def is_counted_twice(leaf: Leaf) -> bool:
+    """Tell whether drives stand in the row of their role as well."""
+    return leaf.role.startswith(("slow ", "exchanged ")) or " behind " in leaf.role
 
 
 def counted_twice(leaves: Iterable[Leaf]) -> tuple[str, ...]:
     """Name the rows whose drives stand in the row of their role as well."""
-    apart = [x.role for x in leaves if x.role.startswith(("slow ", "exchanged ")) or " behind " in x.role]
+    apart = [each.role for each in leaves if is_counted_twice(each)]
     return (f"Counted in the row of all such drives as well: {', '.join(apart)}.",) if apart else ()
 
 
@@ -236,7 +241,7 @@ def milestones(prediction: Answer) -> tuple[str, ...]:
 def whose_load(prediction: Answer) -> tuple[str, ...]:
     """Say where clients come from that nobody stated."""
     if any(each.field == "load" for each in prediction.assumptions) and prediction.clients:
-        return ("No load was stated; the median sample has these clients.",)
+        return ("No load was stated; the simulated pool shown has these clients.",)
     return ()
 
 
@@ -325,7 +330,7 @@ def evidence_grid(prediction: Answer) -> Grid:
             kind, shown(each.observed, each.unit), expected,
             percent(each.weight) if used else "not used", percent(each.narrows) if each.narrows > 0 else "",
         ))  # fmt: skip
-    head = ("what", "observed", "simulated worlds show", "weight", "interval narrows by")
+    head = ("what", "observed", "simulated pools show", "weight", "interval narrows by")
     return Grid(head, tuple(rows), frozenset({1, 3, 4}))
 
 
@@ -337,7 +342,7 @@ def evidence_notes(prediction: Answer) -> tuple[str, ...]:
         lines.insert(
             0,
             f"Effective sample size with this evidence: {known.effective_members:.1f} "
-            f"of {known.members} simulated worlds.",
+            f"of {known.members} simulated pools.",
         )
     if any(each.kind.startswith("running ") and each.expected is not None for each in p.evidence):
         lines.append("A scan that runs counts as what it would take in all at its pace so far.")
@@ -387,7 +392,7 @@ def assumption_grid(prediction: Answer) -> Grid:
         (in_words(a.field), a.text or str(a.value), a.sampled or "not varied", a.why)
         for a in prediction.assumptions
     )
-    return Grid(("not stated", "world shown", "sampled over", "why"), rows)
+    return Grid(("not stated", "pool shown", "sampled over", "why"), rows)
 
 
 def sections(prediction: Answer) -> tuple[Section, ...]:

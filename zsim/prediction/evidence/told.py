@@ -87,7 +87,7 @@ def _unexplained(each: Comparison, low: float, high: float) -> str:
 
 def notes(case: Case) -> tuple[str, ...]:
     """Return what else to say of the evidence."""
-    alone = ("--exact simulates one world to the end: the evidence is not weighed",)
+    alone = ("--exact simulates one pool to the end: the evidence is not weighed",)
     return (*sick_looking(case), *(alone if case.scenario.evidence and case.exact else ()))
 
 
