@@ -15,7 +15,7 @@ from zsim.observe.devices.labels import FLASH_VENDORS, device_of, label_of
 from zsim.observe.devices.models import Model, model_of, slowest_of
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
-from zsim.observe.zpool.vdev_tree import PAIRS, Vdev
+from zsim.observe.zpool.vdev_tree import PAIRS, Vdev, repaired_pair
 
 SAME_SIZE = 0.03
 MOST_NAMED = 4
@@ -58,7 +58,7 @@ def _pairs(vdev: Vdev) -> Iterator[Vdev]:
     """Yield the pairs of an old drive and its successor, also where a spare is itself being replaced."""
     for each in (vdev, *vdev.children):
         if each.kind in PAIRS and each.drives > 1:
-            yield each
+            yield repaired_pair(each)
 
 
 def _name(leaf: Vdev) -> str:
