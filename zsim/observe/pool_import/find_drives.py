@@ -83,8 +83,9 @@ def find_drives(evidence: Evidence) -> None:
     if not any(each.model for each in known):
         known, source = _by_number(evidence, drives), "that many drives of the host are of this model"
     models = tuple(model for each in known if (model := model_named(each)).drive or model.size)
-    if models and not _others_differ(evidence, drives, models):
-        _find_old(evidence, models, source, len(drives.old))
+    if models:
+        if not _others_differ(evidence, drives, models):
+            _find_old(evidence, models, source, len(drives.old))
     elif drives.old and all(NVME_NAME.match(device_of(name)) for name in drives.old):
         evidence.find("drive", "generic-nvme-ssd", "names of the devices", inferred=True)
     elif any(vendors := {label_of(name).vendor for name in drives.old}):

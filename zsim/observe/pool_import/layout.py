@@ -14,6 +14,7 @@ from zsim.observe.pool_import.classes import (
     find_fills,
     find_special_drive,
     find_special_repair,
+    find_special_size,
 )
 from zsim.observe.pool_import.find_drives import USUAL_GB, find_new_size, find_sizes
 from zsim.observe.pool_import.finding import Evidence
@@ -375,6 +376,7 @@ def find_class_drives(evidence: Evidence, tops: Tops) -> None:
             source = "SIZE of zpool list -v" if vdev.asize is None else "asize of zdb -C"
             evidence.find("special_drive_size", usual if near else drive, source, inferred=near)
             return
+    find_special_size(evidence, tops.classes)
 
 
 def alloc_fits(tops: Tops, drive: int, alloc: int | None, evidence: Evidence) -> bool:
