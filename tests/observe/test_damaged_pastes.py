@@ -205,3 +205,26 @@ def test_a_status_that_leaves_out_healthy_drives_says_so(tmp_path, vdev, assumed
     with pytest.raises(zsim.InputError, match=r"no healthy drive is shown; give zpool status without -e"):
         imported(tmp_path, text)
     assert any(f"{assumed} is assumed" in note for note in read_paste(text).notes)
+
+
+OF_08 = "1T scanned at 1G/s, 512G issued at 512M/s, 2T total"
+OF_22 = "1T / 2T scanned, 512G / 2T issued at 512M/s"
+
+
+@pytest.mark.parametrize(
+    ("scan", "year", "release"),
+    [
+        (OF_08, 2019, "0.8"),
+        (OF_08, 2021, "2.0"),
+        (OF_08, 2025, "2.1"),
+        (OF_22, 2023, "2.2"),
+        (OF_22, 2025, "2.3"),
+    ],
+)
+def test_no_release_is_taken_that_was_not_in_use(tmp_path, scan, year, release):
+    begun = f"resilver in progress since Mon Jun 22 12:58:29 {year}"
+    lines = f"{begun}\n\t{scan}\n\t1G resilvered, 25.00% done, 2 days 01:02:03 to go"
+    whole = LEGACY.format(progress="SCAN", resilvered="1G", percent="25.00")
+    begin, end = whole.index("resilver in progress"), whole.index("config:")
+    text = f"{whole[:begin]}{lines}\n{whole[end:]}"
+    assert imported(tmp_path, text).scenario.release == f"openzfs-{release}"

@@ -409,3 +409,37 @@ def test_of_several_pools_the_one_in_trouble_is_taken(tmp_path):
     (tmp_path / "status.txt").write_text(HEALTHY + HEALTHY.replace("boot-pool", "tank"))
     with pytest.raises(InputError, match="name one: --pool boot-pool"):
         import_pool([tmp_path / "status.txt"])
+
+
+NAMED_SPECIAL = """\
+  pool: vault
+ state: DEGRADED
+  scan: resilver in progress since Tue Mar 11 09:14:22 2025
+\t1.2T / 3.3T scanned at 9.80G/s, 0B / 3.3T issued
+\t0B resilvered, 0.00% done, no estimated completion time
+config:
+
+\tNAME                                               STATE     READ WRITE CKSUM
+\tvault                                              DEGRADED     0     0     0
+\t  mirror-0                                         ONLINE       0     0     0
+\t    ata-WDC_WD40EFRX-68N32N0_WD-W1                 ONLINE       0     0     0
+\t    ata-WDC_WD40EFRX-68N32N0_WD-W2                 ONLINE       0     0     0
+\tspecial
+\t  mirror-1                                         DEGRADED     0     0     0
+\t    replacing-0                                    DEGRADED     0     0     0
+\t      ata-Samsung_SSD_860_EVO_1TB_S3Z8NB0K000001A  FAULTED     14   209     0  too many errors
+\t      ata-Samsung_SSD_860_EVO_1TB_S3Z8NB0K000002B  ONLINE       0     0     0  (resilvering)
+\t    ata-Samsung_SSD_860_EVO_1TB_S3Z8NB0K000003C    ONLINE       0     0     0
+\tlogs
+\t  nvme0n1p2                                        ONLINE       0     0     0
+
+errors: No known data errors
+"""
+
+
+def test_names_tell_the_drives_of_special_vdevs(tmp_path):
+    (tmp_path / "status.txt").write_text(NAMED_SPECIAL)
+    stated = import_pool([tmp_path / "status.txt"]).scenario.stated()
+    assert (stated["drive"], stated["replace_in"]) == ("wd40efrx", "special")
+    assert stated["special_drive"] == "860-evo-1tb"
+    assert stated["special_drive_size"] == pytest.approx(1e12, rel=1e-3)

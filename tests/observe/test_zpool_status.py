@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.observe.pool_import.importing import import_pasted
 from zsim.observe.texts import decoded, moment, nice_bytes
 from zsim.observe.zpool.status import read_scan, read_status, recognises
 from zsim.observe.zpool.status_json import read_status_json
@@ -332,3 +333,62 @@ def test_a_thousand_pools_are_read_and_no_more():
     assert len(read_status(text)) == 1000
     with pytest.raises(InputError, match="the status of at most 1000 pools"):
         read_status(text + one.format(1000))
+
+
+SPARED = """\
+  pool: tank
+ state: DEGRADED
+  scan: {scan}
+config:
+
+\tNAME                  STATE     READ WRITE CKSUM
+\ttank                  DEGRADED     0     0     0
+\t  {kind}              DEGRADED     0     0     0
+\t    spare-0           DEGRADED     0     0     0
+{old}
+\t      {spare}         ONLINE       0     0     0
+\t    sdb               ONLINE       0     0     0
+\t    sdc               ONLINE       0     0     0
+\t    sdd               ONLINE       0     0     0
+\t    sde               ONLINE       0     0     0
+\t    sdf               ONLINE       0     0     0
+\tspares
+\t  {spare}             INUSE     currently in use
+
+errors: No known data errors
+"""
+RUNS = """resilver in progress since Tue Jan 21 06:44:45 2025
+\t8.1T / 8.1T scanned, 1.4T / 3.1T issued at 129M/s
+\t240G resilvered, 45.16% done, 03:50:15 to go"""
+OVER = "resilvered 1.71T in 05:12:33 with 0 errors on Mon Nov 17 08:22:11 2025"
+SUCCEEDED = """\
+\t      replacing-0     DEGRADED     0     0     0
+\t        ata-WDC_WD40EFRX-68N32N0_WD-W1  OFFLINE      0     0     0
+\t        ata-ST16000NM001G-2KK103_Z1     ONLINE       0     0     0  (resilvering)"""
+GONE = "\t      ata-WDC_WD40EFRX-68N32N0_WD-W1  FAULTED     19     2     0  too many errors"
+
+
+def spared(kind, spare, old, scan):
+    stated = import_pasted(
+        SPARED.format(kind=kind, spare=spare, old=old, scan=scan), overrides=["drive_size=4TB"]
+    )
+    return stated.scenario.stated(), stated.notes
+
+
+def test_a_drive_that_is_replaced_behind_its_spare_is_written_alone():
+    stated, _ = spared("draid1:2d:6c:1s-0", "draid1-0-0", SUCCEEDED, RUNS)
+    assert (stated["target"], stated["old_drive"], stated["replace"]) == ("new-drive", "missing", 1)
+    stated, _ = spared("raidz2-0", "sdz", SUCCEEDED, RUNS)
+    assert (stated["old_drive"], stated["new_drive"]) == ("online", "st16000nm001g")
+    resilvers = SPARED.format(kind="draid1:2d:6c:1s-0", spare="draid1-0-0", old=GONE, scan=RUNS)
+    row = "draid1-0-0         ONLINE       0     0     0"
+    into_spare = import_pasted(resilvers.replace(row, f"{row}  (resilvering)"), overrides=["drive_size=4TB"])
+    assert into_spare.scenario.stated()["target"] == "distributed-spare"
+
+
+def test_a_spare_that_stands_in_is_told_and_holds_the_data():
+    stated, notes = spared("raidz2-0", "sdz", GONE, OVER)
+    assert (stated["old_drive"], stated["replace"]) == ("online", 1)
+    assert any("sdz stands in for a drive that is gone" in note for note in notes)
+    stated, _ = spared("draid1:2d:6c:1s-0", "draid1-0-0", GONE, OVER)
+    assert (stated["target"], stated["old_drive"]) == ("new-drive", "missing")

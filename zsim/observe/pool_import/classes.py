@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from zsim.base.errors import InputError
+from zsim.observe.devices.models import slowest_of
+from zsim.observe.pool_import.find_drives import model_named
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
 from zsim.observe.zpool.listing import Space
@@ -70,6 +72,12 @@ class ClassTops:
         """Places of the special vdevs."""
         return [place for place, spec in enumerate(self.specs) if spec.alloc_class == SPECIAL]
 
+    @property
+    def drives(self) -> list[Vdev]:
+        """Drives that decide: those of the special vdevs, of all where there are none."""
+        vdevs = [self.vdevs[place] for place in self.special] or self.vdevs
+        return [leaf for vdev in vdevs for leaf in vdev.leaves()]
+
 
 def _sections(evidence: Evidence) -> dict[str, list[tuple[Vdev, Space | None]]]:
     """Return the vdevs of each class, from the output that shows most, with their space where it is known."""
@@ -89,9 +97,28 @@ def _sections(evidence: Evidence) -> dict[str, list[tuple[Vdev, Space | None]]]:
 
 def find_special_drive(evidence: Evidence, tops: ClassTops) -> None:
     """Note what the drives of these vdevs are, as far as their names tell."""
-    names = [leaf.name for vdev in tops.vdevs for leaf in vdev.leaves()]
-    if names and all(NVME.match(name) for name in names):
+    names = [leaf.name for leaf in tops.drives]
+    inventory = evidence.files.inventory()
+    known = [each for name in names if (each := inventory.of(name)) is not None and each.model]
+    models = [model for each in known if (model := model_named(each)).drive]
+    if models:
+        slowest = slowest_of(tuple(models))
+        chosen = next((each for each in models if each.generic == slowest), models[0])
+        evidence.find(
+            "special_drive", chosen.drive, f"{chosen.name}: {known[0].source}", inferred=not chosen.known
+        )
+    elif names and all(NVME.match(name) for name in names):
         evidence.find("special_drive", "generic-nvme-ssd", "names of the drives", inferred=True)
+
+
+def find_special_size(evidence: Evidence, tops: ClassTops) -> None:
+    """Note the capacity of these drives by their names, where no list tells the size of their vdevs."""
+    inventory = evidence.files.inventory()
+    names = [leaf.name for leaf in tops.drives if leaf.state not in GONE]
+    known = [each for name in names if (each := inventory.of(name)) is not None]
+    sizes = [size for each in known if (size := model_named(each).size)]
+    if sizes:
+        evidence.find("special_drive_size", min(sizes), "names of the drives", inferred=True)
 
 
 def find_special_repair(evidence: Evidence, tops: ClassTops) -> None:

@@ -15,7 +15,7 @@ from zsim.observe.devices.labels import FLASH_VENDORS, device_of, label_of
 from zsim.observe.devices.models import Model, model_of, slowest_of
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
-from zsim.observe.zpool.vdev_tree import PAIRS, Vdev
+from zsim.observe.zpool.vdev_tree import PAIRS, Vdev, repaired_pair
 
 SAME_SIZE = 0.03
 MOST_NAMED = 4
@@ -58,7 +58,7 @@ def _pairs(vdev: Vdev) -> Iterator[Vdev]:
     """Yield the pairs of an old drive and its successor, also where a spare is itself being replaced."""
     for each in (vdev, *vdev.children):
         if each.kind in PAIRS and each.drives > 1:
-            yield each
+            yield repaired_pair(each)
 
 
 def _name(leaf: Vdev) -> str:
@@ -83,8 +83,9 @@ def find_drives(evidence: Evidence) -> None:
     if not any(each.model for each in known):
         known, source = _by_number(evidence, drives), "that many drives of the host are of this model"
     models = tuple(model for each in known if (model := model_named(each)).drive or model.size)
-    if models and not _others_differ(evidence, drives, models):
-        _find_old(evidence, models, source, len(drives.old))
+    if models:
+        if not _others_differ(evidence, drives, models):
+            _find_old(evidence, models, source, len(drives.old))
     elif drives.old and all(NVME_NAME.match(device_of(name)) for name in drives.old):
         evidence.find("drive", "generic-nvme-ssd", "names of the devices", inferred=True)
     elif any(vendors := {label_of(name).vendor for name in drives.old}):

@@ -15,7 +15,7 @@ from zsim.observe.pool_import.layout import Tops
 from zsim.observe.texts import plain
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
-from zsim.observe.zpool.vdev_tree import PAIRS
+from zsim.observe.zpool.vdev_tree import PAIRS, repaired_pair
 from zsim.scenario.evidence import Benchmark, ClassAlloc, DriveActivity, FinishedScan, RunningScan
 from zsim.scenario.layout import Layout
 
@@ -264,9 +264,10 @@ def leaf_numbers(tops: Tops) -> dict[str, tuple[int | None, str]]:
         children = vdev.children if vdev.kind not in PAIRS and vdev.children else (vdev,)
         for position, child in enumerate(children):
             if child.kind in PAIRS and child.drives > 1:
-                for old in child.children[:-1]:
+                new = repaired_pair(child).children[-1].name
+                for old in child.leaves():
                     numbers[old.name] = (first + position, "source")
-                numbers[child.children[-1].name] = (total + added, "target")
+                numbers[new] = (total + added, "target")
                 added += 1
             else:
                 numbers[child.name] = (first + position, "target" if child.resilvering else "source")

@@ -14,6 +14,7 @@ from zsim.observe.pool_import.classes import (
     find_fills,
     find_special_drive,
     find_special_repair,
+    find_special_size,
 )
 from zsim.observe.pool_import.find_drives import USUAL_GB, find_new_size, find_sizes
 from zsim.observe.pool_import.finding import Evidence
@@ -22,7 +23,7 @@ from zsim.observe.pool_import.vdev_sizes import MIXED_SIZES, DataVdev, find_uneq
 from zsim.observe.texts import plain
 from zsim.observe.zpool.listing import Space
 from zsim.observe.zpool.scan import Scan, to_examine
-from zsim.observe.zpool.vdev_tree import GROUPS, PAIRS, Vdev, spec_of
+from zsim.observe.zpool.vdev_tree import GROUPS, PAIRS, Vdev, repaired_pair, spec_of
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.capacity import MIN_DRIVE_BYTES, most_allocated, pool_size, vdev_asize
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
@@ -243,7 +244,8 @@ def _find_replacement(evidence: Evidence, tops: Tops) -> int:
 
 
 def _pairs(vdev: Vdev) -> list[Vdev]:
-    return [each for each in (vdev, *vdev.children) if each.kind in PAIRS and each.drives > 1]
+    pairs = (each for each in (vdev, *vdev.children) if each.kind in PAIRS and each.drives > 1)
+    return [repaired_pair(each) for each in pairs]
 
 
 def _under_repair(evidence: Evidence, pairs: Sequence[Sequence[Vdev]]) -> list[list[Vdev]]:
@@ -274,6 +276,8 @@ def _find_pairs(evidence: Evidence, pairs: Sequence[Vdev], spec: VdevSpec) -> No
         evidence.notes.append(f"{len(pairs)} drives are being replaced, of which {spec} can lose {limit}")
     if any(pair.children[-1].kind == "distributed-spare" for pair in pairs):
         evidence.find("target", "distributed-spare", "zpool status")
+    elif spec.spares:
+        evidence.find("target", "new-drive", "zpool status")
 
 
 def _find_single(evidence: Evidence, vdevs: Sequence[Vdev], tops: Tops, active: bool) -> int:
@@ -290,12 +294,30 @@ def _find_single(evidence: Evidence, vdevs: Sequence[Vdev], tops: Tops, active: 
         return place
     missing, place = most(lambda leaf: leaf.state in _GONE)
     if missing:
+        _find_spare_in_use(evidence, vdevs[place])
         evidence.find("old_drive", "missing", "zpool status")
         evidence.find("replace", max(1, min(missing, tops.specs[place].tolerance)), "zpool status")
         evidence.notes.append(
             f"{missing} drive(s) of one vdev are gone and not replaced yet: their replacement is asked"
         )
     return place
+
+
+def _find_spare_in_use(evidence: Evidence, vdev: Vdev) -> None:
+    """Note that a spare holds what a drive that is gone held: its replacement is copied from there."""
+    spares = [
+        each.children[-1] for each in (vdev, *vdev.children) if each.kind == "spare" and each.drives > 1
+    ]
+    if not spares or any(each.state != "ONLINE" or each.resilvering for each in spares):
+        return
+    evidence.notes.append(
+        f"{plain(spares[0].name)} stands in for a drive that is gone: the vdev has its redundancy again, and"
+        " what is asked is the replacement, after which the spare is free"
+    )
+    if spares[0].kind == "distributed-spare":
+        evidence.find("target", "new-drive", "zpool status")
+    else:
+        evidence.find("old_drive", "online", "zpool status: the spare holds its data", inferred=True)
 
 
 def find_space(evidence: Evidence, tops: Tops) -> None:
@@ -354,6 +376,7 @@ def find_class_drives(evidence: Evidence, tops: Tops) -> None:
             source = "SIZE of zpool list -v" if vdev.asize is None else "asize of zdb -C"
             evidence.find("special_drive_size", usual if near else drive, source, inferred=near)
             return
+    find_special_size(evidence, tops.classes)
 
 
 def alloc_fits(tops: Tops, drive: int, alloc: int | None, evidence: Evidence) -> bool:

@@ -16,10 +16,10 @@ _FREEBSD_DISK = re.compile(r"(?:ada|da|ad|mfid|mfisyspd|nvd|gpt/|gptid/|label/|d
 
 
 @functools.cache
-def _by_form() -> dict[str, tuple[str, str]]:
-    """Return the release taken for each form of the scan line, and what the form says."""
+def _by_form() -> dict[str, tuple[str, str, str]]:
+    """Return for each form of the scan line the release taken, what it says, and the first that has it."""
     return {
-        text(form, "form"): (name, text(form, "says"))
+        text(form, "form"): (name, text(form, "says"), text(form, "since") if "since" in form else name)
         for name in release_names()
         for form in tables(model_data.load("releases", name), "status_forms")
     }
@@ -53,13 +53,26 @@ def find_release(evidence: Evidence) -> None:
     if form == "legacy":
         _find_legacy(evidence)
     elif form in _by_form():
-        _infer(evidence, *_by_form()[form])
+        name, says, since = _by_form()[form]
+        _infer(evidence, *_in_time(evidence, name, says, since))
     elif evidence.listed is not None and "ckpoint" not in evidence.listed.columns:
         _find_legacy(evidence)
     else:
         evidence.notes.append(
             f"the ZFS release is not shown: {DEFAULT_RELEASE} is assumed; add the output of zfs version"
         )
+
+
+def _in_time(evidence: Evidence, name: str, says: str, since: str) -> tuple[str, str]:
+    """Return the latest release of a form that was in use when a status was printed, and why it is taken."""
+    status = evidence.status
+    dates = [status.at, status.scan.at if status.scan is not None else None] if status is not None else []
+    year = max((date.year for date in dates if date is not None), default=None)
+    if since == name or year is None or year >= load_release(name).year:
+        return name, says
+    known = {each: load_release(each).year for each in release_names() if each.startswith("openzfs-")}
+    in_use = [each for each in known if known[since] <= known[each] <= min(year, known[name])]
+    return max(in_use, key=known.__getitem__, default=since), f"{says}, and this is of {year}"
 
 
 def _find_legacy(evidence: Evidence) -> None:

@@ -117,6 +117,21 @@ class Vdev:
             yield from child.leaves()
 
 
+def repaired_pair(pair: Vdev) -> Vdev:
+    """Return the old drive and its successor of a pair in which another stands.
+
+    Where a spare has taken the place of a drive and that drive is replaced, its successor is resilvered from
+    what the spare holds: ``spare-0 (replacing-0 (old, new), spare)``.  A distributed spare is no drive.
+    """
+    last = pair.children[-1]
+    inner = next((each for each in pair.children[:-1] if each.kind in PAIRS and each.drives > 1), None)
+    if pair.kind != "spare" or inner is None or last.resilvering:
+        return pair
+    found = repaired_pair(inner)
+    holds = last.kind == "disk" and last.state == "ONLINE"
+    return replace(found, children=(last, found.children[-1])) if holds else found
+
+
 def named_vdev(name: str, state: str = "", note: str = "") -> Vdev:
     """Return a vdev without children whose kind follows from its name."""
     if match := _PAIR.fullmatch(name):

@@ -9,8 +9,6 @@ from zsim.prediction.progress.course import KNOWN_SHARE, Course, straight
 from zsim.prediction.progress.noise import progress_number
 from zsim.scenario.evidence import RunningScan
 
-NOTHING_S = 1e-9
-
 
 def metadata_only(course: Course, *, counted: bool) -> Course:
     """Return the course of a scan that visits what a sorted one does and issues nothing.
@@ -39,8 +37,8 @@ def metadata_only(course: Course, *, counted: bool) -> Course:
         discrepancy=discrepancy,
     )  # fmt: skip
     if counted:
-        return replace(bare, visit_s=0.0, issue_s=max(course.visit_s, NOTHING_S), drifts=0.0)
-    return replace(bare, issue_s=NOTHING_S)
+        return replace(bare, visit_s=0.0, issue_s=max(course.visit_s, 1e-9), drifts=0.0)
+    return replace(bare, issue_s=1e-9)
 
 
 def of_metadata(scan: RunningScan) -> RunningScan:
