@@ -223,7 +223,7 @@ def test_every_block_of_every_tile_is_read_and_the_new_drive_gets_its_part(
     assert 0.98 * blocks < result.issued_blocks <= 1.01 * copies
     assert result.issued_bytes == pytest.approx(stored, rel=0.003)
     read, written = (float(result.leaves[f"scan_{way}_bytes"].sum()) for way in ("read", "write"))
-    # A record has 32 sectors, 11 of parity and one of padding, which is read where it is a gap between others.
+    # A record has 32 sectors, 11 of parity and one of padding, read where it is a gap between others.
     least = 43 / 44
     if operation == "scrub":
         assert least * allocated < read < 1.005 * allocated
