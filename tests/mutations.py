@@ -46,7 +46,7 @@ PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "observe": (("observe",), ("observe", "drives/test_fitting.py")),
-    "prediction": (("prediction",), ("prediction",)),
+    "prediction": (("prediction",), ("prediction", "statistical/test_exact_runs.py")),
     "operation": (("operation",), ("operation", "scan/test_rules.py")),
     "planning": (("planning",), ("planning",)),
     "scenario": (("scenario",), ("scenario",)),

@@ -18,7 +18,6 @@ from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import LeafModel, PlaneModel, QueueRules, ScanRules, VdevModel
 from zsim.engine.reference.plane import ReferencePlane
 from zsim.engine.single_drive import run_alone
-from zsim.prediction.inputs.shingled import in_miniature
 from zsim.scan.items import ScanItems
 
 ENGINES = pytest.mark.parametrize("engine", [CompiledPlane, ReferencePlane])
@@ -193,25 +192,6 @@ def test_cached_writes_wait_for_reads_where_the_drive_is_told_so(engine: Any) ->
 def test_a_plain_disk_goes_the_short_way() -> None:
     assert extras_of(DISK) == 0
     assert extras_of(load_drive("hd103uj").parameters()) > 0
-
-
-def test_a_miniature_has_its_share_of_what_fills_up() -> None:
-    for name in ("wd40efax", "870-qvo-4tb" if "870-qvo-4tb" in _names() else "870-evo-4tb"):
-        drive = load_drive(name).parameters()
-        model = PlaneModel(leaves=(LeafModel(drive=drive), LeafModel(drive=drive)), vdevs=(MIRROR,))
-        small = in_miniature(model, 100.0, 2.0, 1e9, in_order=True).leaves[0].drive
-        assert small.slc_cache_bytes == drive.slc_cache_bytes // 100
-        if drive.smr_band_bytes:
-            assert small.smr_prior == pytest.approx(0.99)
-            assert small.smr_cleaning == 2.0
-            scattered = in_miniature(model, 100.0, 1.0, 1e9, in_order=False).leaves[0].drive
-            assert scattered.smr_cache_bytes == pytest.approx(drive.smr_cache_bytes / 100, rel=1e-6)
-
-
-def _names() -> tuple[str, ...]:
-    from zsim.drives.catalogue import list_drives
-
-    return list_drives()
 
 
 @pytest.mark.slow

@@ -56,7 +56,9 @@ def test_only_knobs_that_the_release_has_are_tried() -> None:
 
 
 def test_each_effect_says_where_it_is_from() -> None:
-    for each in answer("openzfs-2.3").settings:
+    settings = answer("openzfs-2.3", "random-read,threads=2,think=5ms").settings
+    assert {each.label for each in settings} == {"measured", "modelled"}
+    for each in settings:
         assert (each.label == "measured") == bool(each.source)
 
 

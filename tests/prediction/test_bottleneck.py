@@ -69,7 +69,9 @@ def test_without_one_resource_the_others_still_need_their_time(
 ) -> None:
     """Nothing is faster than what the busiest of the rest has to do, however large the write caches are."""
     bench = _bench(fill=0.4, history=history, write_cache=write_cache, **stated)
-    for gone, time in without_each(bench, 1.0).items():
+    times = without_each(bench, 1.0)
+    assert {"source", "target"} <= set(times)
+    for gone, time in times.items():
         left = max(_moving_data(bench.result, kind) for kind in ("source", "target") if kind != gone)
         assert gone == "link" or time > 0.97 * left, f"without {gone} {time:.2f} of the others' {left:.2f}"
 

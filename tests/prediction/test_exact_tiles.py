@@ -17,6 +17,7 @@ from zsim.operation.memory_limit import extent_rules
 from zsim.operation.setup import RunSetup, damaged_vdevs, wanted_blocks
 from zsim.pool.blocks import BlockTable
 from zsim.prediction.exact.queues import PreparedQueue, TileQueues
+from zsim.prediction.exact.run import ExactRun
 from zsim.prediction.exact.tiles import Preparer, Tile, Tiling, place_records, turned
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs.member import whole_setup
@@ -198,3 +199,36 @@ def test_a_tile_of_which_nothing_is_left_is_forgotten() -> None:
     found.forget_done()
     assert number not in found.tiles
     assert len(found.take(number, rows)) == 0
+
+
+@pytest.mark.parametrize("release", ["zol-0.7", "openzfs-2.3"])
+@pytest.mark.parametrize("operation", ["scrub", "resilver"])
+def test_every_block_of_every_tile_is_read_and_the_new_drive_gets_its_part(
+    release: str, operation: str
+) -> None:
+    """Of four drives three are read and the fourth is written; a few blocks of the MOS change meanwhile."""
+    run = ExactRun(
+        case(layout="raidz1x4", fill=0.01, release=release, operation=operation),
+        lambda *_: None,
+        blocks=BLOCKS,
+        populations=POPULATIONS,
+    )
+    tiles = list(run.tiling.tiles())
+    assert len(tiles) > 10
+    every = [placed(run.tiling, tile) for tile in tiles]
+    blocks, stored = sum(map(len, every)), sum(int(table.psize.sum()) for table in every)
+    allocated = sum(table.allocated_bytes for table in every)
+    result = run.execute().run
+    copies = sum(int(table.dva_count.sum()) for table in every)
+    assert 0.98 * blocks < result.issued_blocks <= 1.01 * copies
+    assert result.issued_bytes == pytest.approx(stored, rel=0.003)
+    read, written = (float(result.leaves[f"scan_{way}_bytes"].sum()) for way in ("read", "write"))
+    # A record has 32 sectors, 11 of parity and one of padding, read where it is a gap between others.
+    least = 43 / 44
+    if operation == "scrub":
+        assert least * allocated < read < 1.005 * allocated
+        assert written == 0.0
+    else:
+        assert least * 0.75 * allocated < read < 1.005 * 0.75 * allocated
+        assert written == pytest.approx(0.25 * allocated, rel=0.01)
+    assert run.estimate() == pytest.approx(result.end)
