@@ -217,7 +217,10 @@ def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> HistoryMemory:
     _lay_out_trees(memory, recipe, files, seed)
     memory.seal()
     found = np.array([[writing.OP_FOUND, 1, 1]], np.int64)
-    rounds.run_rounds(memory.table, found, np.zeros(1), 1, 1, -1.0, *NO_FRAG, np.zeros(3))
+    rounds.run_rounds(
+        memory.table, found, np.zeros(1), 1, 1, -1.0,
+        NO_FRAG.weights, NO_FRAG.sizes, int(NO_FRAG.by_space), np.zeros(3),
+    )  # fmt: skip
     return memory
 
 
