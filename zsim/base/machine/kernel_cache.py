@@ -315,8 +315,16 @@ class KernelCache:
         return self._text if self.key else ""
 
     def prepare(self) -> None:
-        """See to it that processes started from here find a directory they can write to, if there is any."""
-        self._where_possible(lambda directory: tempfile.TemporaryFile(dir=directory).close())
+        """See to it that processes started from here find a directory they can write to, if there is any.
+
+        They find in it, too, which kernels these texts mean.
+        """
+
+        def store(directory: Path) -> None:
+            tempfile.TemporaryFile(dir=directory).close()
+            self._keep_key()
+
+        self._where_possible(store)
 
     def _where_possible(self, act: Callable[[Path], None]) -> None:
         """Do something in the directory of the cache, or in the one to fall back to, if there is any."""

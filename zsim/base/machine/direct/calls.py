@@ -176,7 +176,9 @@ def _cast(kind: NumberType) -> Callable[[Writer, Given], Value]:
 
 
 def _float(writer: Writer, given: Given) -> Value:
-    return given[0] if given[0].type == SINGLE else writer.converted(given[0], REAL)
+    if given[0].type == SINGLE:
+        raise UntranslatableError("a short real made long, which numba keeps short")
+    return writer.converted(given[0], REAL)
 
 
 def _int(writer: Writer, given: Given) -> Value:
@@ -212,7 +214,8 @@ def _of_reals(name: str, writer: Writer, number: Value) -> Value:
 
 def _real(name: str) -> Callable[[Writer, Given], Value]:
     def made(writer: Writer, given: Given) -> Value:
-        return _of_reals(name, writer, _float(writer, given))
+        number = given[0] if given[0].type == SINGLE else writer.converted(given[0], REAL)
+        return _of_reals(name, writer, number)
 
     return made
 

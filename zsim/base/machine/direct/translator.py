@@ -36,15 +36,14 @@ Slot: TypeAlias = "tuple[str, ...]"
 def translated(unit: Parts, source: Source, arguments: tuple[Type, ...]) -> Translator:
     """Translate a kernel for arguments of some types.
 
-    Its text is gone through until the types of all its variables are known: one that is an integer here and
-    a real there is real everywhere.
+    Its text is gone through again where a type turned out to be another than it seemed: a result that is an
+    integer here and a real there is real everywhere.
     """
     types: dict[str, Type] = {}
     for _ in range(MOST_ROUNDS):
-        known = dict(types)
         translator = Translator(unit, source, arguments, types)
         translator.translate()
-        if types == known:
+        if translator.is_settled:
             return translator
     raise UntranslatableError("types that do not settle")
 
@@ -62,6 +61,13 @@ class Translator(Expressions):
         Types that it is called with.
     types : dict
         Types of its variables as far as they are known; more are entered.
+
+    Attributes
+    ----------
+    may_fail : bool
+        Whether there may be no memory for what it makes.
+    is_settled : bool
+        Whether all types were what they seemed when they were first met.
     """
 
     def __init__(
@@ -74,7 +80,7 @@ class Translator(Expressions):
         self._loops: list[tuple[str, str]] = []
         self._kept: list[str] = []
         self._end, self._failed = self.writer.label(), self.writer.label()
-        self.may_fail = False
+        self.may_fail, self.is_settled = False, True
 
     def _flat(self) -> list[str]:
         return [leaf for each in self.arguments for leaf in leaves(each)]
@@ -166,11 +172,18 @@ class Translator(Expressions):
             found(each)
 
     def assign(self, name: str, value: Value | Fixed) -> None:
-        """Give a variable a value; its type becomes one that has room for it."""
+        """Give a variable a value.
+
+        A result, or one of two, has a type that has room for both. A variable has one type: numba takes it
+        as several variables where it has two.
+        """
         if isinstance(value, Fixed):
             value = self.plain(value)
         known = self.types.get(name)
         kind = value.type if known is None else joined(known, value.type)
+        self.is_settled &= known in (None, kind)
+        if known not in (None, value.type) and name in self.source.variables:
+            raise UntranslatableError(f"{name}, which is {known} here and {value.type} there")
         self.types[name] = kind
         slot = self.slots.get(name)
         if slot is None or len(slot) != len(leaves(kind)):
