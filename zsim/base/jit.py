@@ -29,10 +29,11 @@ __all__ = [
 ]  # fmt: skip
 
 COMPILER, PLAIN = "zsim.base.machine.compiler", "zsim.base.plain_views"
-NATIVE, MACHINE_CODE, CACHE = (
+NATIVE, MACHINE_CODE, CACHE, DIRECT = (
     "zsim.base.machine.native",
     "zsim.base.machine.code",
     "zsim.base.machine.kernel_cache",
+    "zsim.base.machine.direct.assemble",
 )
 IS_COMPILING = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
@@ -165,9 +166,18 @@ class _Kernel(Generic[P, T]):
         kept = cache.read(name)
         packed: Packed | None = None if kept is None else native.unpack(kept)
         if packed is None:
-            packed = importlib.import_module(MACHINE_CODE).compiled(self.compiled, kinds)
+            packed = self._made(kinds)
             cache.write(name, native.pack(packed))
-        return cast("Packed", packed)
+        return packed
+
+    def _made(self, kinds: Kinds) -> Packed:
+        """Compile it for arguments of those kinds: from its text, or where that holds too much, by numba."""
+        direct = importlib.import_module(DIRECT)
+        try:
+            made = direct.compiled(self.py_func, kinds)
+        except direct.UntranslatableError:
+            made = importlib.import_module(MACHINE_CODE).compiled(self.compiled, kinds)
+        return cast("Packed", made)
 
     @property
     def _numba_type_(self) -> Type:

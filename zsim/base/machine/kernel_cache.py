@@ -44,6 +44,8 @@ KEPT, IDLE_S = 4, 86_400.0
 """So many directories of other kernels stay, those used last, and all that were used since [s]."""
 KEPT_MEMOS = 64
 """So many notes of which texts mean which kernels stay."""
+COMPILER = "zsim.base.machine.direct.assemble"
+"""What makes machine code of kernels: its text counts with theirs."""
 IN_USE = "in-use"
 """File of a directory of kernels that every process locks, shared with others, which uses them."""
 MAX_BYTES = 1 << 28
@@ -95,7 +97,7 @@ def meaning_hash(sources: Sources) -> str:
 def kernel_modules(sources: Sources) -> dict[str, ast.Module]:
     """Return the modules that hold kernels and those they import from, as syntax trees by dotted name."""
     found: dict[str, ast.Module] = {}
-    waiting = ["zsim.base.jit", *(name for name, text in sources.items() if _holds_kernels(text))]
+    waiting = ["zsim.base.jit", COMPILER, *(name for name, text in sources.items() if _holds_kernels(text))]
     while waiting:
         name = waiting.pop()
         if name in sources and name not in found:
@@ -313,8 +315,16 @@ class KernelCache:
         return self._text if self.key else ""
 
     def prepare(self) -> None:
-        """See to it that processes started from here find a directory they can write to, if there is any."""
-        self._where_possible(lambda directory: tempfile.TemporaryFile(dir=directory).close())
+        """See to it that processes started from here find a directory they can write to, if there is any.
+
+        They find in it, too, which kernels these texts mean.
+        """
+
+        def store(directory: Path) -> None:
+            tempfile.TemporaryFile(dir=directory).close()
+            self._keep_key()
+
+        self._where_possible(store)
 
     def _where_possible(self, act: Callable[[Path], None]) -> None:
         """Do something in the directory of the cache, or in the one to fall back to, if there is any."""

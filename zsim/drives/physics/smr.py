@@ -145,7 +145,8 @@ def clean_band(drive: DriveRecord, rates: F64, state: Shingles, band_size: int) 
     seconds = rewrite_time(drive, rates, band, band_size, bands[RUNS, band], bands[BYTES, band])
     counters[CACHED_BYTES] -= bands[BYTES, band]
     counters[CACHED_WRITES] -= bands[PIECES, band]
-    bands[:, band] = 0
+    for row in range(len(bands)):
+        bands[row, band] = 0
     counters[HEAD] = min((band + 1) * band_size, drive.capacity)
     counters[CLEANED] += 1
     return float(seconds)

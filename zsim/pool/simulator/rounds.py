@@ -54,7 +54,7 @@ def pool_frag(pool: I64, weights: F64, sizes: F64, by_space: int) -> float:
     OpenZFS metaslab.c:metaslab_group_fragmentation, metaslab_class_fragmentation;
     `zsim.pool.fragmentation.pool_fragmentation` in numpy, which sums in another order (1e-15 apart).
     """
-    whole = 0.0
+    whole = total = 0.0
     for vdev in range(len(sizes)):
         row = vdevs_of(pool)[vdev]
         mean = shares = 0.0
@@ -66,7 +66,8 @@ def pool_frag(pool: I64, weights: F64, sizes: F64, by_space: int) -> float:
             if each.free != each.units:
                 mean += share * metaslab_frag(pool, slab, weights[vdev])
         whole += sizes[vdev] * mean / shares
-    return whole / sizes.sum() if len(sizes) else 0.0
+        total += sizes[vdev]
+    return whole / total if len(sizes) else 0.0
 
 
 @njit

@@ -28,6 +28,7 @@ from zsim.pool.simulator.memory import (
     starts_of,
     vdevs_of,
 )
+from zsim.pool.simulator.sorting import sort_in_place
 
 MIN_SEARCH_COUNT = 100  # metaslab_min_search_count
 NEVER = 1 << 60
@@ -480,7 +481,7 @@ def return_frees(pool: I64, until: int) -> None:
             np.int64(log_of(pool)[at].start) << LENGTH_BITS
         )
         keys[i] |= np.int64(log_of(pool)[at].units)
-    keys.sort()
+    sort_in_place(keys)
     low = count - count
     while low < count:
         slab = keys[low] >> (START_BITS + LENGTH_BITS)
