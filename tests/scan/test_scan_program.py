@@ -113,14 +113,16 @@ def test_the_walk_issues_each_wanted_block_once_parents_after_their_children(
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))
 def test_of_several_copies_on_one_vdev_the_first_is_read(vdevs: list[tuple[int, int, int]]) -> None:
     held = np.array(vdevs, np.int32)
-    drawn = preferred_copy(held, np.full(len(held), 3, np.int16), 5)
+    chance = np.random.default_rng(5).random(len(held))
+    drawn = preferred_copy(held, np.full(len(held), 3, np.int16), chance)
     for row, copy in enumerate(drawn):
         assert held[row, copy] not in held[row, :copy].tolist()
 
 
 def test_each_copy_is_read_equally_often() -> None:
     held = np.tile(np.array([0, 1, 2], np.int32), (30_000, 1))
-    shares = np.bincount(preferred_copy(held, np.full(30_000, 3, np.int16), 5)) / 30_000
+    chance = np.random.default_rng(5).random(30_000)
+    shares = np.bincount(preferred_copy(held, np.full(30_000, 3, np.int16), chance)) / 30_000
     # Five standard errors of a third.
     assert shares == pytest.approx(1 / 3, abs=5 * np.sqrt(2 / 9 / 30_000))
 

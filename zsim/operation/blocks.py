@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -264,6 +265,14 @@ class PendingEntries:
         offset = self.queue.offset[rows]
         gap = offset[1:] - offset[:-1] - self.queue.asize[rows[:-1]]
         return 1 + int(((gap > self.max_gap) | (np.diff(self.queue.vdev[rows]) != 0)).sum())
+
+    def drop(self, parts: Sequence[I64]) -> None:
+        """Take entries out of what waits."""
+        waits = np.zeros(len(self.queue), np.bool_)
+        waits[self.rows] = True
+        for rows in parts:
+            waits[rows] = False
+        self.rows = np.flatnonzero(waits)
 
     def with_visited(self, first: int, end: int, more: I64) -> I64:
         """Return what waits with the entries from `first` to before `end`, and `more`."""

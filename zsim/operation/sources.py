@@ -118,6 +118,10 @@ class WholeQueues(WholeVisits):
         self._first_entry = np.full(len(blocks.setup.blocks), -1, np.int64)
         self._first_entry[blocks.rows[::-1]] = np.arange(len(self.queue))[::-1]
         self._orders: list[I64] = []
+        self._programs: list[Program] = []
+        # What waits as it was when the rest of the orders was noted: as long as it does, they hold.
+        self._noted: I64 | None = None
+        self._by_address = False
         self._freed = FreedEntries(blocks)
         super().__init__(pool, blocks)
 
@@ -134,7 +138,9 @@ class WholeQueues(WholeVisits):
     def note_txg(self) -> None:
         """Take what the end of a txg frees out of the queues."""
         rows = self.pending.rows
-        self.pending.rows = rows[~self._freed.end_txg(rows)]
+        freed = self._freed.end_txg(rows)
+        if freed.any():
+            self.pending.rows = rows[~freed]
 
     @property
     def waiting(self) -> int:
@@ -177,20 +183,26 @@ class WholeQueues(WholeVisits):
 
     def load_entries(self, *, by_address: bool) -> Sequence[int]:
         """Load all that waits."""
-        self._orders = self.pending.addresses.by_vdev(self.pending.rows, len(self.blocks.windows))
-        if not by_address:
-            self._orders = [extent_order(self.queue, rows, self.extents) for rows in self._orders]
-        programs = [issue_program(self.queue, rows) for rows in self._orders]
-        self.pool.plane.load_streams(programs, self.blocks.windows)
+        if not by_address or self._noted is not self.pending.rows:
+            self._orders = self.pending.addresses.by_vdev(self.pending.rows, len(self.blocks.windows))
+            if not by_address:
+                self._orders = [extent_order(self.queue, rows, self.extents) for rows in self._orders]
+            self._programs = [issue_program(self.queue, rows) for rows in self._orders]
+        self._by_address = by_address
+        self.pool.plane.load_streams(self._programs, self.blocks.windows)
         return ()
 
     def note_entries(self) -> None:
         """Take what was issued out of the queues."""
-        starts = np.cumsum([0, *[len(rows) for rows in self._orders[:-1]]])
-        left = [
-            rows[max(0, position - start) :]
-            for rows, position, start in zip(
-                self._orders, self.pool.plane.positions(), starts.tolist(), strict=False
-            )
+        starts = np.cumsum([0, *[len(rows) for rows in self._orders[:-1]]]).tolist()
+        done = [
+            max(0, position - start)
+            for position, start in zip(self.pool.plane.positions(), starts, strict=False)
         ]
-        self.pending.rows = np.sort(np.concatenate(left)) if left else np.zeros(0, np.int64)
+        self.pending.drop([rows[:count] for rows, count in zip(self._orders, done, strict=True)])
+        self._orders = [rows[count:] for rows, count in zip(self._orders, done, strict=True)]
+        self._programs = [
+            Program(each.code[count:], each.item[count:])
+            for each, count in zip(self._programs, done, strict=True)
+        ]
+        self._noted = self.pending.rows if self._by_address else None

@@ -126,9 +126,11 @@ def _joined(items: ScanItems, more: ScanItems, name: str) -> NDArray[Any]:
         ]
     if name == "copies":
         pair[1] = pair[1] + len(items.copy_vdev)
-    if name in LINKS:
-        pair[1] = np.where(pair[1] == NO_ITEM, NO_ITEM, pair[1] + len(items))
     if name not in NARROW:
         return np.concatenate(pair)
     narrow = np.int32 if len(items) + len(more) < MOST_NARROW else np.int64
-    return np.concatenate(pair, dtype=narrow, casting="same_kind")
+    both: NDArray[Any] = np.concatenate(pair, dtype=narrow, casting="same_kind")
+    if name in LINKS:
+        behind = both[len(items) :]
+        np.add(behind, len(items), out=behind, where=behind != NO_ITEM)
+    return both

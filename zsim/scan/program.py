@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,7 +151,9 @@ def touched(offsets: NDArray[np.int64], psizes: NDArray[np.int64], vdev: Damaged
     return touched_blocks(vdev, vdev.ashift, vdev.damaged, offsets, psizes)
 
 
-def preferred_copy(vdev: NDArray[np.int32], count: NDArray[np.int16], seed: int) -> NDArray[np.int64]:
+def preferred_copy(
+    vdev: NDArray[np.int32], count: NDArray[np.int16], chance: NDArray[np.float64]
+) -> NDArray[np.int64]:
     """Return which of its DVAs a scan reads of each block.
 
     A random one, but of several on one top-level vdev the first (OpenZFS vdev_mirror.c:vdev_mirror_map_init;
@@ -163,13 +165,10 @@ def preferred_copy(vdev: NDArray[np.int32], count: NDArray[np.int16], seed: int)
         Top-level vdev of each DVA, in the order in which the scan holds them.
     count : ndarray of int16, shape (n,)
         DVAs of each block.
-    seed : int
+    chance : ndarray of float64, shape (n,)
+        A random number of each, 0 to 1.
     """
-    drawn, several = np.zeros(len(vdev), np.int64), np.flatnonzero(count > 1)
-    if len(several):
-        generator = np.random.Generator(np.random.Philox(key=seed))
-        drawn[several] = generator.random(len(vdev))[several] * count[several]
-    return first_on_vdev(vdev, drawn)
+    return first_on_vdev(vdev, (chance * count).astype(np.int64))
 
 
 def _ranks(objects: NDArray[np.int64], levels: NDArray[np.int16]) -> NDArray[np.int64]:
@@ -324,6 +323,29 @@ def _walk(
     return length
 
 
+class Held(NamedTuple):
+    """DVAs of blocks: top-level vdev, offset and data columns of each."""
+
+    vdev: NDArray[np.int32]
+    offset: NDArray[np.int64]
+    columns: NDArray[np.int16]
+
+    def at(self, *index: NDArray[np.int64]) -> Held:
+        """Return those at an index."""
+        return Held(self.vdev[index], self.offset[index], self.columns[index])
+
+    def take(self, place: NDArray[np.int64]) -> Held:
+        """Return those at places counted through all rows; numpy takes pairs several times as slowly."""
+        return Held(
+            self.vdev.ravel().take(place), self.offset.ravel().take(place), self.columns.ravel().take(place)
+        )
+
+
+def held_by(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...]) -> Held:
+    """Return the DVAs of blocks, shape (n, 3)."""
+    return Held(blocks.dva_vdev, blocks.dva_offset, columns_of(blocks, vdevs))
+
+
 def columns_of(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...]) -> NDArray[np.int16]:
     """Return the data columns of each copy of each block.
 
@@ -365,10 +387,12 @@ def scan_items(
     imported : bool
         As in `held_in_memory`.
     """
-    traversed = is_traversed(blocks)
+    traversed, held = is_traversed(blocks), held_by(blocks, vdevs)
+    several = np.flatnonzero(blocks.dva_count > 1)
+    own = Held(held.vdev[:, 0], held.offset[:, 0], held.columns[:, 0])
     first, following, parents = metadata_tree(_ranks(blocks.object, blocks.level), traversed)
     return ScanItems(
-        **_places(blocks.dva_vdev, blocks.dva_offset, columns_of(blocks, vdevs), blocks.dva_count, seed),
+        **_places(own, several, held.at(several), blocks.dva_count, seed),
         psize=blocks.psize,
         level0=(blocks.level == 0),
         prefetch_first=first,
@@ -392,31 +416,37 @@ class Places(TypedDict):
 
 
 def _places(
-    vdev: NDArray[np.int32],
-    offset: NDArray[np.int64],
-    columns: NDArray[np.int16],
-    dvas: NDArray[np.int16],
-    seed: int,
+    first: Held, several: NDArray[np.int64], held: Held, dvas: NDArray[np.int16], seed: int
 ) -> Places:
-    """Return where each block is read, and where its other copies are."""
-    copy = preferred_copy(vdev, dvas, seed)
-    # By flat index: numpy takes pairs of indices several times as slowly.
-    first = MAX_DVAS * np.arange(len(vdev))
-    count = np.maximum(dvas.astype(np.int64) - 1, 0)
-    several = np.flatnonzero(count)
-    place = np.arange(MAX_DVAS)[None, :]
-    others = (place < dvas[several, None]) & (place != copy[several, None])
-    read, rest = first + copy, (first[several, None] + place)[others]
-    flat_vdev, flat_offset, flat_columns = vdev.ravel(), offset.ravel(), columns.ravel()
+    """Return where each block is read, and where its other copies are.
+
+    Parameters
+    ----------
+    first : Held, shape (n,)
+        The DVA that the scan holds first of each block.
+    several : ndarray of int64, shape (m,)
+        Blocks with more than one, which are few.
+    held : Held, shape (m, 3)
+        All DVAs of these, in the order in which the scan holds them.
+    dvas : ndarray of int16, shape (n,)
+        How many each block has.
+    seed : int
+    """
+    vdev, offset, columns = first.vdev.astype(np.int64), first.offset.copy(), first.columns.copy()
+    count, place = np.maximum(dvas.astype(np.int64) - 1, 0), np.arange(MAX_DVAS)[None, :]
+    chance = np.random.Generator(np.random.Philox(key=seed)).random(len(dvas))[several]
+    chosen = preferred_copy(held.vdev, dvas[several], chance)
+    vdev[several], offset[several], columns[several] = held.at(np.arange(len(several)), chosen)
+    others = (place < dvas[several, None]) & (place != chosen[:, None])
     return {
-        "vdev": flat_vdev.take(read).astype(np.int64),
-        "offset": flat_offset.take(read),
-        "columns": flat_columns.take(read),
+        "vdev": vdev,
+        "offset": offset,
+        "columns": columns,
         "copies": np.cumsum(count) - count,
         "copy_count": count,
-        "copy_vdev": flat_vdev.take(rest).astype(np.int64),
-        "copy_offset": flat_offset.take(rest),
-        "copy_columns": flat_columns.take(rest),
+        "copy_vdev": held.vdev[others].astype(np.int64),
+        "copy_offset": held.offset[others],
+        "copy_columns": held.columns[others],
     }
 
 
@@ -446,19 +476,16 @@ def with_entries(
     vdevs : tuple of DamagedVdev, optional
         As in `scan_items`.
     """
-    count = blocks.dva_count[rows]
-    held = columns_of(blocks, vdevs)
-    vdev, offset = blocks.dva_vdev.take(rows, axis=0), blocks.dva_offset.take(rows, axis=0)
-    columns = held.take(rows, axis=0)
-    pairs = ((vdev, blocks.dva_vdev), (offset, blocks.dva_offset), (columns, held))
-    some = np.flatnonzero(copy)
-    for place in range(MAX_DVAS):
-        source = MAX_DVAS * rows[some] + (place + copy[some]) % count[some]
-        for into, out_of in pairs:
-            into[some, place] = out_of.ravel().take(source)
-    places = _places(vdev, offset, columns, np.ones_like(count) if scrub else count, seed + 1)
-    # Three DVAs an entry, beside two tables of items that are joined.
-    del vdev, offset, columns, held, pairs, into, out_of
+    count, held = blocks.dva_count[rows], held_by(blocks, vdevs)
+    several = np.flatnonzero(count > 1)[: 0 if scrub else None]
+    turned = (np.arange(MAX_DVAS) + copy[several, None]) % count[several, None]
+    places = _places(
+        held.take(MAX_DVAS * rows + copy),
+        several,
+        held.take(MAX_DVAS * rows[several, None] + turned),
+        np.ones_like(count) if scrub else count,
+        seed + 1,
+    )
     new = plain_items(places["vdev"], places["offset"], items.psize[rows], level0=items.level0[rows])
     nowhere = np.broadcast_to(np.int64(NO_ITEM), len(rows))
     return joined_items(items, replace(new, **places, unwind=nowhere))

@@ -49,6 +49,8 @@ COMMANDS_HELD = 4096
 ITEM_FIELDS = (
     "vdev", "offset", "psize", "columns", "level0", "copies", "copy_count", "prefetch_first", "prefetch_next",
 )  # fmt: skip
+WRITTEN_AT_ONCE = 8192
+"""Items, of some 64 bytes."""
 
 
 class Room(NamedTuple):
@@ -381,11 +383,14 @@ def item_records(items: ScanItems) -> Rows:
 
 def write_items(records: Rows, items: ScanItems) -> None:
     """Write scan items as the records that the kernel reads."""
-    for name in ITEM_FIELDS:
-        records[name] = getattr(items, name)
-    records["unwind"] = -1 if items.unwind is None else items.unwind
-    records["metadata_state"] = 0
-    records["metadata_state"][items.in_memory] = META_HELD
+    # Some at a time: those stay in the processor's cache from one column to the next.
+    for begin in range(0, len(items), WRITTEN_AT_ONCE):
+        part = slice(begin, begin + WRITTEN_AT_ONCE)
+        rows = records[part]
+        for name in ITEM_FIELDS:
+            rows[name] = getattr(items, name)[part]
+        rows["unwind"] = -1 if items.unwind is None else items.unwind[part]
+        rows["metadata_state"] = META_HELD * items.in_memory[part]
 
 
 def _read_ahead(items: ScanItems, room: Room) -> int:
