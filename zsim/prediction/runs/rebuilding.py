@@ -38,6 +38,13 @@ WINDOWS = whole_constant("sampling.windows")
 FEWEST_WINDOWS, MOST_WINDOWS = constant("sampling.fewest_windows"), constant("sampling.most_windows")
 AROUND = constant("sampling.around")
 """So many times what is in flight goes before and behind it."""
+MANY_PIECES = constant("sampling.many_pieces")
+"""Of what is in flight; of so many, half a window tells as much, and less goes before and behind."""
+FEWEST_OF_MANY, WINDOWS_OF_MANY, AROUND_OF_MANY = (
+    constant("sampling.fewest_of_many"),
+    constant("sampling.windows_of_many"),
+    constant("sampling.around_of_many"),
+)
 Integers = NDArray[np.int64]
 
 
@@ -95,14 +102,19 @@ def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> M
     piece = min(float(chunk), float(np.mean(end - begin)) * data)
     # Of a metaslab, what many windows cover is as good as all of it; fewer where they hold many small pieces.
     windows = len(pool.table) * piece / max(1, in_flight)
-    windows = min(MOST_WINDOWS, max(FEWEST_WINDOWS, windows))
+    fewest, measured, aside = (
+        (FEWEST_OF_MANY, WINDOWS_OF_MANY, AROUND_OF_MANY)
+        if in_flight > MANY_PIECES * piece
+        else (FEWEST_WINDOWS, WINDOWS, AROUND)
+    )
+    windows = min(MOST_WINDOWS, max(fewest, windows))
     part = size * min(1.0, windows * in_flight * count / max(real, 1.0))
     unit = max(1.0, real / count * part / size)
     wanted = len(pool.table) / 2 * piece
     if case.release.rebuild_waits:
         in_flight = 0
-    around = math.ceil(AROUND * in_flight / unit)
-    numbers = _chosen(count, math.ceil(max(wanted, WINDOWS * in_flight) / unit), around)
+    around = math.ceil(aside * in_flight / unit)
+    numbers = _chosen(count, math.ceil(max(wanted, measured * in_flight) / unit), around)
     if case.fill >= FULL:
         begin = -(-numbers * size // pool.damaged.unit) * pool.damaged.unit
         end = begin + int(part) // pool.damaged.unit * pool.damaged.unit

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 
 from zsim.base.constants import constant, whole_constant
+from zsim.case.case import Case
 from zsim.operation.result import RunResult
 from zsim.operation.run import Run
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import MemberResult, setup_of
 from zsim.prediction.runs.what_if import Baseline
+from zsim.vdevs.kind import kind_of
 
 WATCHED_BLOCKS, WATCHED_REQUESTS = (
     whole_constant("clients.watched_blocks"), whole_constant("clients.percentile_requests")
 )  # fmt: skip
 SHORTEST_S, LONGEST_S = constant("clients.shortest_watch_s"), constant("clients.longest_watch_s")
+WATCHED_CHILDREN = whole_constant("clients.watched_children")
 STARVATIONS = constant("clients.starvations")
 
 
@@ -39,12 +42,19 @@ def stretch(bench: Baseline, blocks: int) -> RunResult:
     wanted = _seconds(bench.result) if stretched else 0.0
     if bench.shown is not bench.result or run.end >= wanted:
         return run
-    more = min(WATCHED_BLOCKS, math.ceil(blocks * wanted / run.end))
+    more = min(_most_blocks(case), math.ceil(blocks * wanted / run.end))
     # The pool is not kept: of so many blocks, the places that are not run are some megabytes.
     longer = Run(setup_of(case, miniature(case, blocks=more), bench.result.model, case.release))
     result = longer.execute_for(2.0 * wanted)
     longer.release()
     return result
+
+
+def _most_blocks(case: Case) -> int:
+    """Return of how many blocks the run may be: in a dRAID the smallest lies on all drives of a stripe."""
+    vdev = case.layout.vdevs[0]
+    kind = kind_of(vdev.kind)
+    return min(WATCHED_BLOCKS, WATCHED_CHILDREN // kind.columns(vdev)) if kind.has_groups else WATCHED_BLOCKS
 
 
 def _seconds(member: MemberResult) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +16,7 @@ from zsim.operation.rules import scan_rules
 from zsim.prediction.answer.records import Advice, Alternative, Quantiles
 from zsim.prediction.inputs.clients import repaired
 from zsim.prediction.inputs.hardware import on_own_ports, shared_link, under
-from zsim.prediction.inputs.population import WorldPopulation
+from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.runs.expanding import healthy_scrub
 from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.prediction.runs.middle import MiddleWorld
@@ -27,6 +28,8 @@ from zsim.vdevs.kind import kind_of
 
 WORTH_SAYING = constant("answer.worth_saying")
 RECORD_BLOCKS = whole_constant("work.member_blocks")
+READ_S, CROWD = constant("clients.read_s"), constant("clients.crowd")
+"""Blocks that clients ask for [1/s], from which on they are most of what a rebuild simulates."""
 CACHE_BYTES = whole_constant("answer.cache_bytes")
 
 
@@ -175,8 +178,26 @@ def healing(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
     other: Operation = "resilver" if bench.case.operation == "rebuild" else "rebuild"
     name = "healing resilver" if other == "resilver" else "sequential rebuild"
     note = "verifies as it goes" if other == "resilver" else "a scrub has to verify it afterwards"
-    time_s = middle_s * bench.time(operation=other)
+    time_s = middle_s * (_small_rebuild(bench) if _is_crowded(bench, other) else bench.time(operation=other))
     return (Alternative(name=name, resilver_s=Quantiles(p50=time_s), note=note),)
+
+
+def _is_crowded(bench: Baseline, other: Operation) -> bool:
+    """Tell whether a rebuild on as many blocks would simulate hardly anything but what clients ask for."""
+    asked = math.fsum(
+        each.count * each.blocks / (each.think_s + READ_S) for each in bench.result.model.clients
+    )
+    return other == "rebuild" and asked > CROWD
+
+
+def _small_rebuild(bench: Baseline) -> float:
+    """Return the duration of a rebuild on a small population, over the result's.
+
+    A rebuild reads whole metaslabs, and how many of them are simulated changes little.
+    """
+    case = replace(bench.case, operation="rebuild")
+    pool = miniature(case, blocks=RECORD_BLOCKS)
+    return run_member(case, pool=pool, model=under(bench.result.model, case)).time_s / bench.result.time_s
 
 
 def unloaded(bench: Baseline, middle_s: float) -> float | None:
