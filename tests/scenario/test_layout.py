@@ -99,7 +99,7 @@ def test_counts_and_mixtures() -> None:
     [
         ("raidz2x2", "3 to 255 drives"),
         ("raidz1x1", "2 to 255 drives"),
-        ("raidz4x9", "1, 2 or 3 parity"),
+        ("raidz4x9", "use raidz3x9"),
         ("raidz0x5", "1, 2 or 3 parity"),
         ("raidz2x256", "3 to 255 drives"),
         ("raidz2", "number of drives is missing, as in raidz2x6"),

@@ -184,10 +184,10 @@ BARE: dict[str, Any] = {"layout": "raidz2x6"}
             "no drive",
         ),
         ({**BARE, "operation": "scrub", "replace": 1}, "replace 1", "replaces nothing"),
-        ({**BARE, "recordsize": "100K"}, "recordsize 102400", "power of two"),
+        ({**BARE, "recordsize": "100K"}, "recordsize '100K'", "power of two"),
         ({**BARE, "recordsize": "1M", "release": "freebsd-9.1"}, "recordsize", "128K"),
-        ({**BARE, "recordsize": "2M", "release": "solaris-11.1"}, "recordsize", "1024K"),
-        ({**BARE, "recordsize": "32M"}, "recordsize", "16384K"),
+        ({**BARE, "recordsize": "2M", "release": "solaris-11.1"}, "recordsize", "1M"),
+        ({**BARE, "recordsize": "32M"}, "recordsize '32M'", "16M"),
         (
             {**BARE, "tunables": {"zfs_resilver_delay": 2}},
             "tunable 'zfs_resilver_delay'",

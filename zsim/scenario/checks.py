@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zsim.base.errors import InputError, NotSimulatedYet, is_unsafe
-from zsim.base.units import format_both, format_bytes
+from zsim.base.units import format_both, format_bytes, format_bytes_exactly
 from zsim.scenario.fields import Fields
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
 from zsim.scenario.releases.products import shipped
@@ -157,8 +157,8 @@ def _check_records(scenario: Fields, release: ReleaseProfile) -> None:
         return
     limit = largest_record(release)
     if not MIN_RECORD <= size <= limit or size & (size - 1):
-        allowed = f"in {release.name} it is a power of two from 512 to {limit >> 10}K"
-        raise InputError("recordsize", size, allowed, "write 128K")
+        allowed = f"in {release.name} it is a power of two from 512 to {format_bytes(limit)}"
+        raise InputError("recordsize", format_bytes_exactly(size), allowed, "write 128K")
 
 
 def _check_order(scenario: Fields, release: ReleaseProfile) -> None:

@@ -340,6 +340,13 @@ def test_schema_and_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert "grow-vdev" in capsys.readouterr().out
 
 
+def test_a_procedure_is_taken_where_a_plan_is_expected(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["timeline", "grow"]) == 2
+    assert "try grow-vdev" in capsys.readouterr().err
+    assert main(["timeline", "no-such.toml"]) == 2
+    assert "there is no such file" in capsys.readouterr().err
+
+
 def test_the_state_of_a_pasted_status(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

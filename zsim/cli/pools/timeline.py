@@ -102,7 +102,7 @@ def event_options(function: Command) -> Command:
         "zsim timeline --procedure list",
     ),
 )
-@click.argument("source", metavar="[PLAN.toml|schema]", required=False)
+@click.argument("source", metavar="[PLAN.toml|PROCEDURE|schema]", required=False)
 @click.option("--procedure", metavar="NAME", help="A plan that comes with zsim; 'list' lists them.")
 @event_options
 @click.option("--scrub-after", is_flag=True, help="A scrub when the pool is whole again.")
@@ -186,7 +186,9 @@ def plan_from(source: str | None, procedure: str | None, given: dict[str, object
                 "layout", None, "the pool is not described", "write for instance --layout raidz2x6"
             )
         return Plan.from_dict({"scenario": stated, "events": events, **own})
-    known = read_plan(Path(source) if source is not None else str(procedure))
+    # The name of a procedure is taken as well where a file is expected.
+    is_file = source is not None and Path(source).exists()
+    known = read_plan(Path(str(source)) if is_file else str(source or procedure))
     added = [event.model_dump(mode="json", exclude_unset=True) for event in known.events] + events
     return known.with_scenario(stated, events=added, **own)
 

@@ -77,7 +77,8 @@ class Raidz(VdevKind):
 
     def check(self, vdev: VdevSpec) -> None:
         if not 1 <= vdev.parity <= MAX_PARITY:
-            refuse(str(vdev), "RAID-Z has 1, 2 or 3 parity drives", f"use raidz1x{vdev.children}")
+            nearest = min(max(vdev.parity, 1), MAX_PARITY)
+            refuse(str(vdev), "RAID-Z has 1, 2 or 3 parity drives", f"use raidz{nearest}x{vdev.children}")
         low = vdev.parity + 1
         if not low <= vdev.children <= MAX_CHILDREN:
             reason = f"raidz{vdev.parity} needs {low} to {MAX_CHILDREN} drives (one more than its parity)"
