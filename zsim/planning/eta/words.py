@@ -20,7 +20,7 @@ NO_ESTIMATE = "zpool gives no estimate; what is left over its mean rate is"
 NO_FIELD = "no such field"
 WHOLE_TIMES = 10.0
 """From so many times on a pace is told in whole numbers."""
-LOUD = ("NOT KNOWN", "HALTED", "STUCK", "NOT IN THIS", "NO DATA")
+LOUD = ("NOT KNOWN", "HALTED", "STUCK", "NOT IN THIS", "NO DATA", "NOT A WHOLE")
 NOT_VARIED = ("drive_size", "alloc", "fill", "layout", "release")
 VARIED = {"drive_size": "the size of the drives", "fill": "how full the pool is"}
 """How what is missing begins, by field: worlds differ in these where nobody names or bounds them."""
