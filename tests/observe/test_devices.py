@@ -386,3 +386,30 @@ def test_a_solid_state_drive_among_disks_of_another_vendor_does_not_stand_for_th
     found = import_pasted(pool("nvme-Micron_9300_MTFDHAL12T8TDR_21172EAC0001", *names))
     assert found.scenario.drive is None
     assert any("1 of 6 drives are named (Micron 9300 MTFDHAL12T8TDR)" in note for note in found.notes)
+
+
+def unnamed(sentence):
+    names = [f"{n}b808470-cc0c-4d90-abfd-00000000000{n}" for n in range(4)]
+    return import_pasted(f"My pool is sick, what now?\n{pool(*names)}\n{sentence}\n")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "drive", "size"),
+    [
+        ("Drives are 4x WD Red Plus 4TB (WD40EFRX), 32GB RAM, an i3. Thanks!", "wd40efrx", 4000787030016),
+        ("All disks are ST18000NM000J, bought in one go.", "st18000nm000j", 18000207937536),
+        ("It has 4 \u00d7 12 TB IronWolf in it, 2.2.6 on debian", None, 12 * 10**12),
+        ("The other box has 6x WD40EFRX and is fine.", None, None),
+        ("I replaced the cable with one of 4x length.", None, None),
+        ("64GB RAM and an SSD for the system", None, None),
+    ],
+)
+def test_sentences_name_drives_where_nothing_else_does(sentence, drive, size):
+    found = unnamed(sentence)
+    assert (found.scenario.drive, found.scenario.drive_size) == (drive, size)
+    assert any("those that the text names" in note for note in found.notes) == (size is not None)
+
+
+def test_names_of_drives_count_before_sentences():
+    found = import_pasted(f"{pool(*WD)}\nmy disks are 4x ST18000NM000J\n")
+    assert found.scenario.drive == "wd40efrx"

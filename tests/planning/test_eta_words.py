@@ -85,6 +85,7 @@ def test_a_scan_that_does_nothing_is_said_first_and_has_no_pace():
     assert stuck(scan, "metadata scan", CHECKPOINT - 60.0) is None
     assert stuck(scan.model_copy(update={"issued": 5}), "metadata scan", 26 * HOUR) is None
     words = answer(notes=(told,), done=0.0, pace=None, elapsed_s=26 * HOUR)
+    assert words.startswith("tank: 2 h to go, once it goes on.")
     assert words.index("STUCK") < words.index("zpool says")
     assert "Pace: none yet: nothing was done in 1 d 2 h." in words
 
@@ -116,6 +117,8 @@ def test_a_world_is_named_as_the_reason_only_if_it_explains_the_pace():
     assert "vm-host" in reasons([1.2, 6.0], [0.9, 0.1], 3.0)[0]
     # The likelier world is six times as fast as the scan: that is no reason.
     assert reasons([6.0, 9.0], [0.9, 0.1], 7.0) == (UNEXPLAINED,)
+    # It is slower in such worlds, but the scan is twenty times as slow again.
+    assert reasons([20.0, 500.0], [0.9, 0.1], 400.0) == (UNEXPLAINED,)
 
 
 def test_a_known_reason_and_nothing_known_do_not_stand_together():

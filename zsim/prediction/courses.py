@@ -342,7 +342,10 @@ def open_share(case: Case) -> OpenShare:
 def _share_of_first(case: Case, table: BlockTable) -> float:
     """Return the share of what is allocated that lies on the first vdev."""
     own = case.layout.places_of(case.layout.vdevs[0].alloc_class)
-    alike = case.scenario.vdev_fills is None and len({case.layout.vdevs[place] for place in own}) == 1
+    if case.scenario.vdev_fills is not None and case.layout.vdevs[0].alloc_class == NORMAL:
+        # What each holds is printed; a small population has it within a few percent.
+        return table.share_on(own) * case.first_vdev_share
+    alike = len({case.layout.vdevs[place] for place in own}) == 1
     # Vdevs that are alike hold as much: that a small population has more on one of them is chance.
     places = own if alike else own[:1]
     return table.share_on(places) / len(places)

@@ -13,11 +13,13 @@ from zsim.drives.names import NVME, SATA_FLASH
 from zsim.observe.devices.identity import Identity
 from zsim.observe.devices.labels import FLASH_VENDORS, device_of, label_of
 from zsim.observe.devices.models import Model, model_of, slowest_of
+from zsim.observe.devices.sentences import SaidDrives
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
 from zsim.observe.zpool.vdev_tree import PAIRS, Vdev, repaired_pair
 
 SAME_SIZE = 0.03
+SAID = "a sentence beside the outputs"
 MOST_NAMED = 4
 USUAL_GB = (
     40, 60, 80, 120, 128, 160, 200, 240, 250, 256, 300, 320, 400, 480,
@@ -83,6 +85,8 @@ def find_drives(evidence: Evidence) -> None:
     if not any(each.model for each in known):
         known, source = _by_number(evidence, drives), "that many drives of the host are of this model"
     models = tuple(model for each in known if (model := model_named(each)).drive or model.size)
+    if not models and (said := _said(evidence, len(drives.old))) is not None:
+        models, source = (said,) * len(drives.old), SAID
     if models:
         if not _others_differ(evidence, drives, models):
             _find_old(evidence, models, source, len(drives.old))
@@ -120,6 +124,16 @@ def usual_bytes(size: int) -> int:
     """Return the capacity that drives are sold with nearest to one of three digits [bytes], or itself."""
     nearest = min(USUAL_GB, key=lambda gb: abs(gb * 10**9 / size - 1)) * 10**9
     return nearest if abs(nearest / size - 1) < USUAL_WITHIN else size
+
+
+def _said(evidence: Evidence, count: int) -> Model | None:
+    """Return the one model that sentences name, of as many drives as the pool has where they count."""
+    said = evidence.files.of(SaidDrives)
+    fitting = [each.model for each in said if each.count in (None, count)]
+    if not fitting or len({(model.drive, model.size) for model in fitting}) > 1:
+        return None
+    evidence.notes.append(f"the drives are those that the text names: {plain(fitting[0].name)}")
+    return fitting[0]
 
 
 def _source(known: Sequence[Identity]) -> str:
@@ -161,7 +175,7 @@ def _others_differ(evidence: Evidence, drives: PoolDrives, models: tuple[Model, 
 
 
 def _find_old(evidence: Evidence, models: tuple[Model, ...], source: str, count: int) -> None:
-    inferred = "of this model" in source
+    inferred = "of this model" in source or source == SAID
     counts = Counter((model.drive, model.name) for model in models)
     chosen = _chosen(models)
     if chosen.drive is not None:

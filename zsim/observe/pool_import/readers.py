@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from zsim.observe.devices.reading import READERS as DRIVES
+from zsim.observe.devices.sentences import SentenceReader
 from zsim.observe.evidence import benchmarks, host_iostat, pool_events, pool_history, pool_iostat
 from zsim.observe.outputs import Reader
 from zsim.observe.pool_import import host_facts
 from zsim.observe.zdb import blocks, configuration, metaslabs
 from zsim.observe.zpool import listing, listing_json, properties, status, status_json
 
+SENTENCES = "sentences"
 READERS: dict[str, Reader] = {
     "zpool status": status,
     "zpool list": listing,
@@ -24,6 +26,7 @@ READERS: dict[str, Reader] = {
     "iostat -x": host_iostat,
     "fio or dd": benchmarks,
     **DRIVES,
+    SENTENCES: SentenceReader(),
 }
 """Of plain text, in which outputs may stand one after the other: all that recognise it read it."""
 

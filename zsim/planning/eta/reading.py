@@ -13,6 +13,7 @@ from types import NoneType
 
 from zsim.base.errors import InputError, check_kind
 from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
+from zsim.base.units import format_bytes
 from zsim.case.resolve import USUALLY_FULL
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
 from zsim.observe.pool_import.files import files_in
@@ -131,6 +132,7 @@ def read_paste(
         if read is not None:
             scans.append(read)
     ordered = with_clocks(in_order(scans))
+    notes = [*_after_outage(ordered[-1]), *notes]
     # When a pause ends nobody knows: what is left has no date.
     at = None if scan.state == "paused" else _moment(ordered[-1], now)
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
@@ -160,6 +162,14 @@ def _halted(status: PoolStatus, scan: Scan) -> list[str]:
         f"{told}. It is taken to have run without another pause from {begun:%a %d %b %H:%M} to"
         f" {ended:%a %d %b %H:%M}"
     ]
+
+
+def _after_outage(scan: RunningScan) -> list[str]:
+    """Return what is to be said of a resilver that repairs less than a drive."""
+    if scan.kind != "heal" or scan.format != "2.2+" or not scan.total or not scan.total_issue:
+        return []
+    due, whole = format_bytes(round(scan.total_issue)), format_bytes(round(scan.total))
+    return [f"NOT A WHOLE DRIVE: what an outage left is repaired, {due} of {whole}"]
 
 
 def _waits_for(status: PoolStatus, scan: Scan) -> list[str]:

@@ -28,8 +28,8 @@ FOLLOWED = 0.3
 """A pace says something where the answer has gone with it by this share, in logarithms."""
 TELLING = 1.6
 """So many times as likely as before, a property of the worlds is named as the reason."""
-EXPLAINED = 0.5
-"""If its worlds explain as much of the slowness, in logarithms."""
+EXPLAINED, STILL = 0.5, 2.0
+"""If its worlds explain as much of the slowness, in logarithms, and no more than such a factor is left."""
 NOTHING_ISSUED = "nothing, or hardly anything, is issued yet"
 OTHER_VDEVS = (
     "it counts the blocks of the other top-level vdevs as issued, although they are skipped: "
@@ -180,7 +180,8 @@ def _likelier(courses: Sequence[Course], found: Remaining, pace: float) -> list[
     likely = [
         (after, part)
         for part, (before, after, logs) in shares.items()
-        if after > max(0.4, TELLING * before) and logs / after <= (1.0 - EXPLAINED) * math.log(pace)
+        if after > max(0.4, TELLING * before)
+        and logs / after <= min((1.0 - EXPLAINED) * math.log(pace), math.log(STILL))
     ]
     return [_told(part) for _, part in sorted(likely, reverse=True)[:2]]
 

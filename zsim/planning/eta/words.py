@@ -20,7 +20,9 @@ NO_ESTIMATE = "zpool gives no estimate; what is left over its mean rate is"
 NO_FIELD = "no such field"
 WHOLE_TIMES = 10.0
 """From so many times on a pace is told in whole numbers."""
-LOUD = ("NOT KNOWN", "HALTED", "STUCK", "NOT IN THIS", "NO DATA")
+LOUD = ("NOT KNOWN", "HALTED", "STUCK", "NOT IN THIS", "NO DATA", "NOT A WHOLE")
+STANDS = ("HALTED", "STUCK")
+"""A scan that does nothing has no date at which it is done."""
 NOT_VARIED = ("drive_size", "alloc", "fill", "layout", "release")
 VARIED = {"drive_size": "the size of the drives", "fill": "how full the pool is"}
 """How what is missing begins, by field: worlds differ in these where nobody names or bounds them."""
@@ -29,19 +31,7 @@ VARIED = {"drive_size": "the size of the drives", "fill": "how full the pool is"
 
 def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     """Yield the lines of an answer, each with a style."""
-    left = answer.remaining_s
-    low, middle, high = (_time(each) for each in (left.p10, left.p50, left.p90))
-    name = f"{answer.pool}: " if answer.pool and answer.pool != "unknown" else ""
-    if answer.at is not None:
-        yield f"{name}done about {_moment(answer.at, left.p50)}, {middle} after this status.", "bold"
-        yield (
-            f"80 % interval (p10-p90): {_moment(answer.at, left.p10)} to {_moment(answer.at, left.p90)} "
-            f"({low} to {high} to go). Status of {answer.at:%a %d %b %Y %H:%M}.",
-            "",
-        )
-    else:
-        yield f"{name}{middle} to go after this status.", "bold"
-        yield f"80 % interval (p10-p90): {low} to {high}. The status carries no date.", ""
+    yield from _when(answer)
     yield f"{answer.subject[:1].upper()}{answer.subject[1:]}.", ""
     for each in answer.assumptions:
         varied = VARIED.get(str(each["field"]), NO_FIELD)
@@ -65,6 +55,27 @@ def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     for words in answer.notes:
         if not words.startswith(LOUD):
             yield f"Note: {words.rstrip('.')}.", ""
+
+
+def _when(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
+    """Yield when it is done; a scan that does nothing has no date."""
+    left = answer.remaining_s
+    low, middle, high = (_time(each) for each in (left.p10, left.p50, left.p90))
+    name = f"{answer.pool}: " if answer.pool and answer.pool != "unknown" else ""
+    if any(words.startswith(STANDS) for words in answer.notes):
+        dated = f" Status of {answer.at:%a %d %b %Y %H:%M}." if answer.at is not None else ""
+        yield f"{name}{middle} to go, once it goes on.", "bold"
+        yield f"80 % interval (p10-p90): {low} to {high}.{dated}", ""
+    elif answer.at is not None:
+        yield f"{name}done about {_moment(answer.at, left.p50)}, {middle} after this status.", "bold"
+        yield (
+            f"80 % interval (p10-p90): {_moment(answer.at, left.p10)} to {_moment(answer.at, left.p90)} "
+            f"({low} to {high} to go). Status of {answer.at:%a %d %b %Y %H:%M}.",
+            "",
+        )
+    else:
+        yield f"{name}{middle} to go after this status.", "bold"
+        yield f"80 % interval (p10-p90): {low} to {high}. The status carries no date.", ""
 
 
 def _zpool(answer: EtaAnswer) -> Iterator[tuple[str, str]]:

@@ -117,6 +117,8 @@ def clock_of(scan: RunningScan) -> tuple[float | None, Clock]:
     return None, "unknown"
 
 
+HEALED = constant("progress.healed")
+"""By how much worlds are off of what an outage left, beside the noise of a run."""
 RESTART_CHANGE, RESTART_ODDS = constant("progress.restart_change"), constant("progress.restart_odds")
 
 
@@ -297,12 +299,33 @@ def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
     if not shares:
         return course
     most = max(MOST_UNEVEN, math.exp(3.0 * course.open_share.spread))
-    ratio = min(most, max(1.0 / most, shares[-1] / course.needed))
+    ratio = shares[-1] / course.needed
+    if scans[-1].kind == "heal":
+        return _healed(course, ratio)
+    ratio = min(most, max(1.0 / most, ratio))
     return replace(
         course,
         issue_s=course.issue_s * ratio,
         repaired=course.repaired * ratio,
         needed=min(1.0, course.needed * ratio),
+    )
+
+
+def _healed(course: Course, ratio: float) -> Course:
+    """Return the course of a resilver that repairs what an outage left: so much less than all there is.
+
+    What was written meanwhile lies where room was then, and how that goes nobody tells: its own pace counts.
+    """
+    return replace(
+        course,
+        issue_s=course.issue_s * ratio,
+        tail_s=min(course.tail_s, course.issue_s * ratio),
+        repaired=course.repaired * ratio,
+        needed=min(1.0, course.needed * ratio),
+        window=course.window / max(ratio, 4.0 * course.window),
+        shape=straight(),
+        drifts=0.0,
+        discrepancy=math.hypot(course.discrepancy, HEALED),
     )
 
 
@@ -347,12 +370,16 @@ def needed_by(scan: RunningScan, course: Course) -> float | None:
         the total to be issued over the total, once all is scanned; to 2.1 one less what was issued beyond the
         repairs, over what was scanned, and the world's own share of what is not scanned yet.
     """
-    if scan.kind != "resilver" or not scan.total or scan.scanned is None or scan.issued is None:
+    if scan.kind not in ("resilver", "heal") or not scan.total or scan.scanned is None or scan.issued is None:
         return None
     if scan.format == "2.2+":
         over = scan.scanned >= WHOLE * scan.total
         return scan.total_issue / scan.total if over and scan.total_issue else None
-    if not _counts_skipped(scan, course.needed) or scan.scanned < SCANNED_ENOUGH * scan.total:
+    if (
+        scan.kind == "heal"
+        or not _counts_skipped(scan, course.needed)
+        or scan.scanned < SCANNED_ENOUGH * scan.total
+    ):
         return None
     repaired = (scan.processed or 0) * course.needed * scan.total / max(course.repaired, 1.0)
     here = max(0.01, 1.0 - max(0.0, scan.issued - repaired) / scan.scanned)

@@ -1,0 +1,73 @@
+"""Drives that a person names in a sentence beside the outputs: ``4x WD Red Plus 4TB (WD40EFPX)``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from zsim.drives.names import series_of, tokens
+from zsim.observe.devices.models import Model, model_of
+from zsim.observe.texts import plain
+
+LONGEST, MOST_LINES, MOST_TEXT = 400, 2000, 1 << 20
+_COUNTED = re.compile(r"(?<![\w.])(\d{1,3}) ?[x\u00d7*] ?(?=\S)", re.IGNORECASE)
+_OF_DRIVES = re.compile(r"\b(?:drives?|disks?|hdds?|ssds?)\b", re.IGNORECASE)
+_COUNTED_SIZE = re.compile(
+    r"(?<![\w.])\d{1,3} ?[x\u00d7*] ?(?:\w{1,12} ){0,3}?(\d{1,2}(?:\.\d)?) ?TB\b", re.IGNORECASE
+)
+_PRINTED = re.compile(
+    r"\b(?:ONLINE|DEGRADED|FAULTED|OFFLINE|UNAVAIL|REMOVED|AVAIL|INUSE)\b|/dev/|^[ \t]{0,12}[\w ]{2,14}:[ \t]"
+    r"|[{}<>=]|^\S{1,40}[@:][^ ]{0,40}[#$] "
+)
+_WORD = re.compile(r"\b[a-z]{2,}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class SaidDrives:
+    """What one sentence says of drives.
+
+    Attributes
+    ----------
+    model : Model
+    count : int or None
+        How many of them, where it says so.
+    """
+
+    model: Model
+    count: int | None
+
+
+def said_drives(text: str) -> Iterator[SaidDrives]:
+    """Yield the drives that sentences name: with how many, or as drives or disks; no row of an output."""
+    for line in text[:MOST_TEXT].split("\n")[:MOST_LINES]:
+        if not 8 <= len(line) <= LONGEST or _PRINTED.search(line) or not _WORD.search(line):
+            continue
+        counted = _COUNTED.search(line)
+        if counted is None and _OF_DRIVES.search(line) is None:
+            continue
+        model = _model(line)
+        if model is not None and (model.drive is not None or model.size is not None):
+            yield SaidDrives(model, int(counted[1]) if counted else None)
+
+
+def _model(line: str) -> Model | None:
+    named = next((token for token in tokens(line) if series_of(token) is not None), None)
+    if named is not None:
+        return model_of(plain(named))
+    sized = _COUNTED_SIZE.search(line)
+    # A series alone may be said of several models: the capacity with it makes it one.
+    return model_of(plain(f"{sized[1]} TB {line[sized.end() : sized.end() + 40]}")) if sized else None
+
+
+class SentenceReader:
+    """The reader of sentences; see `zsim.observe.outputs.Reader`."""
+
+    def recognises(self, text: str) -> bool:
+        """Tell whether a sentence names drives."""
+        return next(said_drives(text), None) is not None
+
+    def read(self, text: str, name: str) -> tuple[SaidDrives, ...]:
+        """Read them."""
+        del name
+        return tuple(said_drives(text))
