@@ -206,7 +206,13 @@ class Campaign:
                 signal.setitimer(signal.ITIMER_VIRTUAL, self.most_s)
                 threading.settrace(self.notes.trace)
                 sys.settrace(self.notes.trace)
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+                try:
+                    item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+                except TooSlow:
+                    # Between two steps of pytest, which has not torn down what it set up.
+                    self.too_slow = True
+                    self.failed.append(item.nodeid)
+                    item.session._setupstate.teardown_exact(None)
                 sys.settrace(None)
                 signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
                 seen = set(self.notes.seen)
@@ -243,6 +249,8 @@ class Campaign:
 
     def _run_mutated(self, place: Place, code: CodeType, tests: Sequence[Test], writing: int) -> None:
         try:
+            limit = int(SPARE_CPU_S + 2.0 * sum(test.cpu_s for test in tests)) + 1
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
             signal.alarm(WALL_S)
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from zsim.base.jit import IS_COMPILING
 from zsim.base.model_data import validation_directory
+from zsim.base.plain_views import Row
 from zsim.drives.catalogue import load_drive
 from zsim.drives.derived import (
     mean_seek,
@@ -196,7 +198,9 @@ def shingled(name="st8000as0002"):
     parameters = replace(load_drive(name).parameters(), read_segments=0)
     table, rates = drive_table([parameters])
     sizes = (parameters.smr_band_bytes, parameters.smr_cache_bytes, parameters.smr_cached_writes)
-    return table[0], rates[0], shingles_at_first(parameters), sizes, parameters
+    # As kernels have it that run as plain Python (NUMBA_DISABLE_JIT=1): fields are attributes.
+    record = table[0] if IS_COMPILING else Row(table[0])
+    return record, rates[0], shingles_at_first(parameters), sizes, parameters
 
 
 def write_all(offsets, size, name="st8000as0002"):
