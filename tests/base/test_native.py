@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zsim.base.jit import IS_COMPILING
+from zsim.base.jit import IS_COMPILING, on_table
 from zsim.base.machine.native import Packed, kinds_of, pack, signature_of, unpack
+from zsim.scan.program import _look_up
 from zsim.vdevs import raidz
 from zsim.vdevs.dispatch import pieces_of_blocks
 from zsim.vdevs.kind import VdevSpec, pieces_of
@@ -54,6 +56,21 @@ def test_blocks_in_one_call_are_as_one_by_one(spec: VdevSpec, psize: int) -> Non
         for piece in pieces_of(spec, at, psize, 12)
     ]
     assert found.tolist() == [list(row) for row in each]
+
+
+def test_a_table_that_was_handed_over_once_is_read_at_each_call_and_kept() -> None:
+    table, wanted = np.array([-1, 0, 1]), np.array([True, False, True])
+    above, held = np.zeros(3, np.int64), weakref.ref(table)
+    call = on_table(_look_up, table, wanted, above)
+    call(wanted, above)
+    assert above.tolist() == [-1, 0, 0]
+    table[1] = -1
+    del table
+    call(wanted, above)
+    assert above.tolist() == [-1, -1, -1]
+    assert held() is not None
+    del call
+    assert held() is None
 
 
 def test_what_only_numba_can_pass_on() -> None:

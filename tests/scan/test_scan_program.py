@@ -145,6 +145,14 @@ def test_the_final_drain_goes_by_address(places: Places) -> None:
     assert len(address_order(entries, 1)) == 0
 
 
+def test_entries_at_one_place_are_issued_as_they_were_visited() -> None:
+    entries = queue([(4096 * number, SECTOR) for number in range(200)])
+    twice = replace(entries, offset=entries.offset % (4096 * 50))
+    expected = sorted(range(200), key=lambda row: int(twice.offset[row]))
+    assert len(set(twice.offset.tolist())) < 200
+    assert address_order(twice, 0).tolist() == expected
+
+
 @given(scattered(), st.integers(0, 1 << 30), st.booleans())
 def test_pending_entries_come_in_the_order_of_the_whole_queue(places: Places, chosen: int, two: bool) -> None:
     entries = queue(places)

@@ -16,9 +16,11 @@ def begin_lightly() -> None:
     """Save time and memory: numpy needs no threads here, and imports leave little garbage.
 
     In large pages, one byte that is touched takes two million; many arrays here are used in small part.
+    pydantic reads what every installed package says of itself, to look for plugins that it has none of.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     gc.set_threshold(GARBAGE_THRESHOLD)
     _give_memory_back()
 

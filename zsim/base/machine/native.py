@@ -298,14 +298,14 @@ def _taker(kind: Kind) -> Callable[[list[Word], object], None]:
     if isinstance(kind, Array):
         return cast("Callable[[list[Word], object], None]", _take_array)
     if isinstance(kind, str):
-        made_of = MADE_OF[kind]
-        return lambda flat, word: flat.append(made_of(cast("int", word)))
+        made_of = cast("Callable[[object], int]", MADE_OF[kind])
+        return lambda flat, word: flat.append(made_of(word))
     makers = tuple(MADE_OF[each] for each in _words_of(kind))
 
-    def take(flat: list[Word], several: object) -> None:
-        flat += [make(word) for make, word in zip(makers, cast("tuple[int, ...]", several), strict=True)]
+    def take(flat: list[Word], several: tuple[int, ...]) -> None:
+        flat += [make(word) for make, word in zip(makers, several, strict=True)]
 
-    return take
+    return cast("Callable[[list[Word], object], None]", take)
 
 
 def _take_array(flat: list[Word], array: Column) -> None:
