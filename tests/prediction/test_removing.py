@@ -98,3 +98,9 @@ def test_what_cannot_be_is_refused(changes: dict[str, object], field: str) -> No
 def test_what_is_not_simulated_is_refused() -> None:
     with pytest.raises(NotSimulatedYet, match="only data vdevs"):
         predict(scenario(layout="2*mirror2+special:mirror2", replace_in="special"))
+
+
+def test_a_special_vdev_can_be_removed_in_zfs_whatever_else_there_is() -> None:
+    """Of a single mirror beside it, what is on it had "to go to another one": it goes to the mirror."""
+    with pytest.raises(NotSimulatedYet, match="only data vdevs are removed here; name a data vdev"):
+        predict(scenario(layout="mirror2+special:mirror2", replace_in="special"))

@@ -208,7 +208,8 @@ def _check_expansion(layout: Layout, release: ReleaseProfile) -> None:
     """Refuse what ``zpool attach`` of a RAID-Z refuses."""
     if not kind_of(layout.vdevs[0].kind).expanded:
         allowed = "only a RAID-Z can be expanded by a drive, and the first vdev of the layout is"
-        raise InputError("layout", str(layout), allowed, "write the RAID-Z first, as it is before")
+        remedy = "write the RAID-Z first, as it is before; a pool without one grows by a vdev"
+        raise InputError("layout", str(layout), allowed, remedy)
     if layout.vdevs[0].children >= MAX_CHILDREN:
         raise InputError("layout", str(layout), f"a vdev has at most {MAX_CHILDREN} drives", "add a vdev")
     if not release.raidz_expansion:
@@ -224,11 +225,12 @@ def _check_removal(scenario: Fields, layout: Layout, release: ReleaseProfile) ->
     if not all(kind_of(vdev.kind).is_replicated for vdev in layout.vdevs):
         allowed = "a vdev is removed only from a pool whose vdevs are all mirrors or single drives"
         raise InputError("layout", str(layout), allowed, "move the data with zfs send")
+    if layout.vdevs[0].alloc_class != NORMAL:
+        allowed = "only data vdevs are removed here"
+        raise NotSimulatedYet("replace_in", str(layout.vdevs[0]), allowed, "name a data vdev, such as 0")
     if len(layout.data) < 2:
         allowed = "what the removed vdev holds has to go to another one"
         raise InputError("layout", str(layout), allowed, "write a pool of several vdevs, such as 3*mirror2")
-    if layout.vdevs[0].alloc_class != NORMAL:
-        raise NotSimulatedYet("replace_in", str(layout.vdevs[0]), "only data vdevs are removed here", "")
     for name in ("block_list", "metaslabs"):
         if getattr(scenario, name) is not None:
             allowed = "a removal goes to space whose free segments are simulated with the pool"
