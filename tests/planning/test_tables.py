@@ -78,6 +78,8 @@ def test_the_head_of_a_column_breaks_between_words_before_a_table_falls_apart() 
     grid = Grid(("layout", "vdev lost in a year"), (("raidz2x6", "1 in 2,000"),), frozenset({1}))
     assert fitted(grid, 24) == [grid]
     assert max(map(len, grid_text(grid, 24).splitlines())) <= 24
+    four = Grid(("not known", "changes the chance by"), (("age", "x 9"),), frozenset({1}))
+    assert len(grid_text(four, 24).splitlines()) == 3
 
 
 def test_minutes_and_seconds_stay_together() -> None:

@@ -117,17 +117,18 @@ def test_parts_sum_to_the_answer(found: Prediction) -> None:
     assert found.progress[-1].time_s == pytest.approx(middle)
 
 
-def test_the_first_screen_is_a_screen(found: Prediction) -> None:
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_the_first_screen_is_a_screen(found: Prediction, width: int) -> None:
     from datetime import datetime
 
     from zsim.prediction.answer.tables import plain
 
-    text = plain(brief.as_brief(found, datetime(2026, 11, 22, 15, 0)), 100)
+    text = plain(brief.as_brief(found, datetime(2026, 11, 22, 15, 0)), width)
     lines = text.splitlines()
     assert len(lines) <= brief.LINES, text
-    assert format_duration(found.resilver_s.p50) in lines[0]
+    assert format_duration(found.resilver_s.p50) in " ".join(lines[:2])
     assert "interval" in " ".join(lines[:4])
-    assert "Begun now, it is done about" in text
+    assert "Begun now, done about" in text
     assert "Bottleneck: " in text
 
 

@@ -27,17 +27,21 @@ from zsim.prediction.answer.wording import (
 from zsim.scenario.parts import parse_moment
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from collections.abc import Iterator
+
+    from rich.console import Console, ConsoleOptions, Group
 
 LINES = 25
 """Of a terminal: what is said first fits on it."""
 STRONGEST = 3
 LONGEST_WARNING = 280
 WORTH_SAYING = constant("answer.worth_saying")
-MORE = "More: --why (causes, phases, drives, what to change), -v (every assumption as well)."
+MORE = "More: --why (causes, phases, drives, what to change), -v (assumptions too)."
 
 
-def brief(prediction: Answer, begins: datetime | None = None, more: str = MORE) -> tuple[Section, ...]:
+def brief(
+    prediction: Answer, begins: datetime | None = None, more: str = MORE, strongest: int = STRONGEST
+) -> tuple[Section, ...]:
     """Return the first screen of an answer, block by block.
 
     Parameters
@@ -48,6 +52,8 @@ def brief(prediction: Answer, begins: datetime | None = None, more: str = MORE) 
         week, the first such moment from then on.
     more : str
         Where the rest is; empty: not said.
+    strongest : int
+        How many of the uncertainties are named, the strongest first.
     """
     every = (
         Section(
@@ -56,7 +62,7 @@ def brief(prediction: Answer, begins: datetime | None = None, more: str = MORE) 
         Section("", contradictions(prediction)),
         Section("", (f"Bottleneck: {' '.join(_limit(prediction))}",)),
         Section("", sick_sentences(prediction) or _helps_most(prediction)),
-        Section("What would narrow the interval", grid=_narrowing(prediction)),
+        Section("What would narrow the interval", grid=_narrowing(prediction, strongest)),
         Section("", _loudest(prediction)),
         Section("", (more,) if more else ()),
     )
@@ -75,7 +81,7 @@ def finish(prediction: Answer, begins: datetime | None) -> tuple[str, ...]:
     if told is not None:
         begins = _next(begins, parse_moment(told.text))
         begun = f"Begun {_moment(begins, 0.0)}"
-    done = f"{begun}, it is done about {_moment(begins, answer.p50)}"
+    done = f"{begun}, done about {_moment(begins, answer.p50)}"
     if answer.p10 is None or answer.p90 is None:
         return (f"{done}.",)
     return (f"{done} ({_moment(begins, answer.p10)} to {_moment(begins, answer.p90)}).",)
@@ -135,9 +141,9 @@ def _faster(prediction: Answer) -> str:
     return f"{'' if several else 'a '}faster {drives}" if known else "faster drives"
 
 
-def _narrowing(prediction: Answer) -> Grid:
+def _narrowing(prediction: Answer, strongest: int) -> Grid:
     grid = unknowns_grid(prediction)
-    return grid._replace(rows=grid.rows[:STRONGEST])
+    return grid._replace(rows=grid.rows[:strongest])
 
 
 def _loudest(prediction: Answer) -> tuple[str, ...]:
@@ -149,9 +155,23 @@ def _loudest(prediction: Answer) -> tuple[str, ...]:
     return (f"WARNING: {said.rstrip('.')}.{more}",)
 
 
-def as_brief(prediction: Answer, begins: datetime | None = None, more: str = MORE) -> Group:
+def as_brief(prediction: Answer, begins: datetime | None = None, more: str = MORE) -> FirstScreen:
     """Return the first screen as a rich renderable; see `brief`."""
-    return as_renderable(prediction, brief(prediction, begins, more))
+    return FirstScreen(prediction, begins, more)
+
+
+class FirstScreen:
+    """The first screen; weaker uncertainties are left out where a narrow terminal takes too many lines."""
+
+    def __init__(self, prediction: Answer, begins: datetime | None, more: str) -> None:
+        self.tried = [
+            as_renderable(prediction, brief(prediction, begins, more, strongest))
+            for strongest in range(STRONGEST, 0, -1)
+        ]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Group]:
+        fitting = (each for each in self.tried if len(console.render_lines(each, options)) <= LINES)
+        yield next(fitting, self.tried[-1])
 
 
 def brief_text(prediction: Answer, begins: datetime | None = None, width: int = TEXT_WIDTH) -> str:

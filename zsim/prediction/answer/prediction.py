@@ -20,8 +20,8 @@ from zsim.prediction.answer.wording import as_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-    from rich.console import Group
 
+    from zsim.prediction.answer.brief import FirstScreen
     from zsim.prediction.answer.drawing import Picture
 
 
@@ -161,7 +161,7 @@ class Prediction(Answer, SavedAnswer, DrawnAnswer):
         """
         return as_text(self, width)
 
-    def __rich__(self) -> Group:
+    def __rich__(self) -> FirstScreen:
         """Return the first screen as a rich renderable."""
         return as_brief(self, more="")
 

@@ -77,14 +77,19 @@ def _least_widths(grid: Grid) -> list[int]:
     for place, name in enumerate(grid.head):
         column = [row[place] for row in grid.rows]
         parts = [_TOGETHER.sub("\N{NO-BREAK SPACE}", cell).split(" ") for cell in column]
-        plain = [*name.split(), *(word for part in parts for word in part)]
-        figures = ("", *name.split(), *column)
-        found.append(max(map(len, figures if place in grid.numeric else ("", *plain))))
+        words = column if place in grid.numeric else [word for part in parts for word in part]
+        found.append(max(_of_two_lines(name), *map(len, ("", *words))))
     return found
 
 
+def _of_two_lines(head: str) -> int:
+    """Return the least width in which a head takes two lines or less."""
+    least = max(map(len, head.split()), default=1)
+    return next(width for width in range(least, len(head) + 2) if wrapped(head, width).count("\n") <= 1)
+
+
 def _widths(grid: Grid, room: int) -> list[int]:
-    """Return how wide each column is: some room for all, cells that need least, headings, the widest.
+    """Return how wide each column is: some room for all, cells, those that need least first, then headings.
 
     rich would shrink the widest columns alike, and cut them where their longest word does not fit then.
     """
@@ -95,7 +100,7 @@ def _widths(grid: Grid, room: int) -> list[int]:
     heads = [(place, len(grid.head[place])) for place in order]
     bodies = [(place, cells[place]) for place in order]
     some = [(place, min(wanted, EASY)) for place, wanted in bodies]
-    for place, wanted in (*some, *bodies[:-1], *heads, *bodies[-1:]):
+    for place, wanted in (*some, *bodies, *heads):
         more = max(0, min(wanted - found[place], spare))
         found[place] += more
         spare -= more
