@@ -404,3 +404,12 @@ def test_more_than_any_world_holds_is_said() -> None:
     (used,) = predict(own, extent="row").evidence
     assert "the ALLOC of the special vdevs is 900G" in used.note
     assert "--special-small-blocks" in used.note
+
+
+def test_sizes_that_an_import_read_are_echoed_as_a_person_knows_them() -> None:
+    read = {"layout": "mirror2", "drive_size": 8001563222016, "alloc": 5981343255100}
+    texts = {each.field: each.text for each in stated(Scenario.from_dict(read))}
+    assert (texts["drive_size"], texts["alloc"]) == ("8 TB", "5.44T")
+    said = {"layout": "mirror2", "drive_size": "18TB", "alloc": "374G", "new_drive_size": "20TiB"}
+    texts = {each.field: each.text for each in stated(Scenario.from_dict(said))}
+    assert (texts["drive_size"], texts["alloc"], texts["new_drive_size"]) == ("18TB", "374G", "20TiB")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from zsim.base.units import (
+    format_bytes,
     format_bytes_exactly,
     format_drive_size,
     format_drive_size_exactly,
@@ -27,14 +28,28 @@ from zsim.scenario.parts import Load
 from zsim.scenario.words import in_words
 
 BINARY = 1 << 30
+LONGEST = 7
+"""Letters of a size that a person would state: 1500GB, 20480GiB is none."""
 Formats = Mapping[str, Callable[..., str]]
 
 
 def capacity(size: int) -> str:
-    """Return a drive's capacity in powers of 1000, or of 1024 where only these are whole."""
+    """Return a drive's capacity in powers of 1000, of 1024 where only these are whole, or to three digits.
+
+    Nobody states 8001563222016 bytes: an import reads them, and a person knows the drive as one of 8 TB.
+    """
     if size % BINARY == 0 and size % 10**9:
-        return f"{format_bytes_exactly(size)}iB"
-    return format_drive_size_exactly(size)
+        return _short(f"{format_bytes_exactly(size)}iB", format_drive_size(size))
+    return _short(format_drive_size_exactly(size), format_drive_size(size))
+
+
+def amount(size: int) -> str:
+    """Return an amount of data as ZFS prints it, exactly where that is short."""
+    return _short(format_bytes_exactly(size), format_bytes(size))
+
+
+def _short(exact: str, rounded: str) -> str:
+    return exact if len(exact) <= LONGEST else rounded
 
 
 _TEXTS: Formats = {
@@ -42,7 +57,7 @@ _TEXTS: Formats = {
     "frag": format_fraction,
     "second_at": format_fraction,
     "precision": format_fraction,
-    "alloc": format_bytes_exactly,
+    "alloc": amount,
     "recordsize": format_bytes_exactly,
     "memory": format_bytes_exactly,
     "size": format_bytes_exactly,

@@ -294,22 +294,23 @@ def _find_single(evidence: Evidence, vdevs: Sequence[Vdev], tops: Tops, active: 
         return place
     missing, place = most(lambda leaf: leaf.state in _GONE)
     if missing:
-        _find_spare_in_use(evidence, vdevs[place])
+        stands_in = _find_spare_in_use(evidence, vdevs[place])
         evidence.find("old_drive", "missing", "zpool status")
         evidence.find("replace", max(1, min(missing, tops.specs[place].tolerance)), "zpool status")
-        evidence.notes.append(
-            f"{missing} drive(s) of one vdev are gone and not replaced yet: their replacement is asked"
-        )
+        words = "1 drive of a vdev is gone" if missing == 1 else f"{missing} drives of one vdev are gone"
+        if not stands_in:
+            asked = "its replacement is" if missing == 1 else "their replacement is"
+            evidence.notes.append(f"{words} and not replaced yet: {asked} asked")
     return place
 
 
-def _find_spare_in_use(evidence: Evidence, vdev: Vdev) -> None:
-    """Note that a spare holds what a drive that is gone held: its replacement is copied from there."""
+def _find_spare_in_use(evidence: Evidence, vdev: Vdev) -> bool:
+    """Tell whether a spare holds what a drive that is gone held: its replacement is copied from there."""
     spares = [
         each.children[-1] for each in (vdev, *vdev.children) if each.kind == "spare" and each.drives > 1
     ]
     if not spares or any(each.state != "ONLINE" or each.resilvering for each in spares):
-        return
+        return False
     evidence.notes.append(
         f"{plain(spares[0].name)} stands in for a drive that is gone: the vdev has its redundancy again, and"
         " what is asked is the replacement, after which the spare is free"
@@ -318,6 +319,7 @@ def _find_spare_in_use(evidence: Evidence, vdev: Vdev) -> None:
         evidence.find("target", "new-drive", "zpool status")
     else:
         evidence.find("old_drive", "online", "zpool status: the spare holds its data", inferred=True)
+    return True
 
 
 def find_space(evidence: Evidence, tops: Tops) -> None:
