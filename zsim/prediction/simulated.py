@@ -27,8 +27,6 @@ from zsim.scenario.one_drive.slow import SlowDrive
 from zsim.scenario.parts import Load
 
 BINARY = 1 << 30
-LONGEST = 7
-"""Letters of a size that a person would state: 1500GB, 20480GiB is none."""
 Formats = Mapping[str, Callable[..., str]]
 
 
@@ -48,7 +46,8 @@ def amount(size: int) -> str:
 
 
 def _short(exact: str, rounded: str) -> str:
-    return exact if len(exact) <= LONGEST else rounded
+    # Eight letters are longer than any size that a person would state.
+    return exact if len(exact) < 8 else rounded
 
 
 _TEXTS: Formats = {
