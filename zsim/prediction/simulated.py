@@ -28,8 +28,6 @@ from zsim.scenario.parts import Load
 from zsim.scenario.words import in_words
 
 BINARY = 1 << 30
-LONGEST = 7
-"""Letters of a size that a person would state: 1500GB, 20480GiB is none."""
 Formats = Mapping[str, Callable[..., str]]
 
 
@@ -49,7 +47,8 @@ def amount(size: int) -> str:
 
 
 def _short(exact: str, rounded: str) -> str:
-    return exact if len(exact) <= LONGEST else rounded
+    # Eight letters are longer than any size that a person would state.
+    return exact if len(exact) < 8 else rounded
 
 
 _TEXTS: Formats = {
