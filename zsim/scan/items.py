@@ -129,7 +129,7 @@ def _joined(items: ScanItems, more: ScanItems, name: str) -> NDArray[Any]:
     if name not in NARROW:
         return np.concatenate(pair)
     narrow = np.int32 if len(items) + len(more) < MOST_NARROW else np.int64
-    both: NDArray[Any] = np.concatenate(pair, dtype=narrow, casting="same_kind")
+    both = np.concatenate(pair, dtype=narrow, casting="same_kind")
     if name in LINKS:
         behind = both[len(items) :]
         np.add(behind, len(items), out=behind, where=behind != NO_ITEM)

@@ -323,27 +323,27 @@ def _walk(
     return length
 
 
-class Held(NamedTuple):
+class HeldDvas(NamedTuple):
     """DVAs of blocks: top-level vdev, offset and data columns of each."""
 
     vdev: NDArray[np.int32]
     offset: NDArray[np.int64]
     columns: NDArray[np.int16]
 
-    def at(self, *index: NDArray[np.int64]) -> Held:
+    def at(self, *index: NDArray[np.int64]) -> HeldDvas:
         """Return those at an index."""
-        return Held(self.vdev[index], self.offset[index], self.columns[index])
+        return HeldDvas(self.vdev[index], self.offset[index], self.columns[index])
 
-    def take(self, place: NDArray[np.int64]) -> Held:
+    def take(self, place: NDArray[np.int64]) -> HeldDvas:
         """Return those at places counted through all rows; numpy takes pairs several times as slowly."""
-        return Held(
+        return HeldDvas(
             self.vdev.ravel().take(place), self.offset.ravel().take(place), self.columns.ravel().take(place)
         )
 
 
-def held_by(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...]) -> Held:
+def held_by(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...]) -> HeldDvas:
     """Return the DVAs of blocks, shape (n, 3)."""
-    return Held(blocks.dva_vdev, blocks.dva_offset, columns_of(blocks, vdevs))
+    return HeldDvas(blocks.dva_vdev, blocks.dva_offset, columns_of(blocks, vdevs))
 
 
 def columns_of(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...]) -> NDArray[np.int16]:
@@ -389,7 +389,7 @@ def scan_items(
     """
     traversed, held = is_traversed(blocks), held_by(blocks, vdevs)
     several = np.flatnonzero(blocks.dva_count > 1)
-    own = Held(held.vdev[:, 0], held.offset[:, 0], held.columns[:, 0])
+    own = HeldDvas(held.vdev[:, 0], held.offset[:, 0], held.columns[:, 0])
     first, following, parents = metadata_tree(_ranks(blocks.object, blocks.level), traversed)
     return ScanItems(
         **_places(own, several, held.at(several), blocks.dva_count, seed),
@@ -416,17 +416,17 @@ class Places(TypedDict):
 
 
 def _places(
-    first: Held, several: NDArray[np.int64], held: Held, dvas: NDArray[np.int16], seed: int
+    first: HeldDvas, several: NDArray[np.int64], held: HeldDvas, dvas: NDArray[np.int16], seed: int
 ) -> Places:
     """Return where each block is read, and where its other copies are.
 
     Parameters
     ----------
-    first : Held, shape (n,)
+    first : HeldDvas, shape (n,)
         The DVA that the scan holds first of each block.
     several : ndarray of int64, shape (m,)
         Blocks with more than one, which are few.
-    held : Held, shape (m, 3)
+    held : HeldDvas, shape (m, 3)
         All DVAs of these, in the order in which the scan holds them.
     dvas : ndarray of int16, shape (n,)
         How many each block has.

@@ -515,7 +515,7 @@ class SampledRun:
         known = []
         for stream in main:
             starts = np.array([start for start, _, _ in stream.found])
-            known.append(_rows(stream.known, starts + self.length) - _rows(stream.known, starts))
+            known.append(stream.known_at(starts + self.length) - stream.known_at(starts))
         left = [self.plan.times * len(stream) - stream.head for stream in main]
         self.covered = min(1.0, len(seconds) * self.length / self._left(main))
         covered = 0.0 if self.plan.times > 1.0 else self.covered
@@ -584,7 +584,7 @@ class SampledRun:
         stream = self.streams[self._longest]
         places = np.linspace(0, len(stream), points).astype(np.int64)
         cost = self.rest.cost if self.rest.cost.size else np.ones(1)
-        known = _rows(stream.known[:, : len(cost)], places)
+        known = stream.known_at(places)[:, : len(cost)]
         seconds = (known - stream.known[0, : len(cost)]) @ cost
         seconds = seconds / max(seconds[-1], 1e-9) * self.issue_s + self.visit_s
         issued = known[:, 0] if len(cost) < 2 else stream.known[places, 1]
@@ -592,11 +592,6 @@ class SampledRun:
             ScanSample(moment, 0, int(each), "issue")
             for moment, each in zip(seconds.tolist(), issued.tolist(), strict=True)
         ]
-
-
-def _rows(known: F64, places: I64) -> F64:
-    """Return rows of a table that is kept column after column, row after row."""
-    return np.ascontiguousarray(known[places])
 
 
 def _taken(program: Program, rows: I64) -> Program:

@@ -120,6 +120,10 @@ class SampledStream:
     def __len__(self) -> int:
         return len(self.program)
 
+    def known_at(self, places: I64) -> F64:
+        """Return what is known before some operations; `known` may be kept column after column."""
+        return np.ascontiguousarray(self.known[places])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowPlan:
