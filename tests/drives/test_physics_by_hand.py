@@ -172,6 +172,15 @@ def test_a_cache_that_was_full_before_is_emptied_of_bands_like_those_of_the_run(
     assert max(times) == pytest.approx(rewrite_time(drive, rates, 0, BAND, 1, 4 * 4096), rel=0.2)
 
 
+def test_one_band_is_not_enough_to_judge_by() -> None:
+    drive, rates, state = made(smr_prior=0.5)
+    for number in range(4):
+        smr_parts(drive, rates, state, SIZES, 4096 * (number + 1), 4096)
+    assert clean_prior_band(drive, rates, state, SIZES, 30, 8192) == 0.0
+    assert state[0][CLEANED] == 0
+    assert CACHE // 2 - state[0][PRIOR_BYTES] == 8192, "room for the write that waits, for nothing"
+
+
 def test_a_band_from_before_is_as_full_as_those_of_the_run() -> None:
     """Of bands with four writes of 4 KiB each, one that goes frees 16 KiB and four writes."""
     drive, rates, state = made(smr_prior=0.5)
