@@ -268,7 +268,7 @@ def run_part(part: str, home: Path, given: argparse.Namespace) -> bool:
     judge.say(f"{len(chosen)} of {len(every)} mutations, seed {given.seed}")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     modules = [".".join(path.relative_to(home).with_suffix("").parts) for path in sources(part, home)]
-    names = [each for each in PARTS[part][1] if (home / "tests" / each).exists()]
+    names = [each for each in given.tests or PARTS[part][1] if (home / "tests" / each).exists()]
     Campaign(home, modules, PLAIN_TEST_S if part in PLAIN else TEST_S, judge).run(names)
     return judge.noticed >= given.least * len(numbered)
 
@@ -284,6 +284,7 @@ def main() -> int:
         "--budget", type=float, default=30.0, help="CPU time of tests that one mutation may take [s]"
     )
     parser.add_argument("--only", type=int, nargs="*", help="numbers of the sample that are run")
+    parser.add_argument("--tests", nargs="*", help="files of tests in place of all of the part's")
     given = parser.parse_args()
     short = False
     with tempfile.TemporaryDirectory() as directory:

@@ -180,9 +180,16 @@ class Campaign:
         os.close(reading)
         child = os.fork()
         if child == 0:
-            self._run_plainly(Path(writing))
+            try:
+                self._run_plainly(Path(writing))
+            except BaseException as error:
+                Path(f"{writing}.error").write_text(repr(error))
+                os._exit(1)
             os._exit(0)
-        os.waitpid(child, 0)
+        if os.waitpid(child, 0)[1] != 0:
+            why = Path(f"{writing}.error")
+            sys.stderr.write(f"the plain run ended early: {why.read_text() if why.exists() else 'killed'}\n")
+            why.unlink(missing_ok=True)
         rows = [json.loads(line) for line in Path(writing).read_text().splitlines()]
         Path(writing).unlink()
         found = [

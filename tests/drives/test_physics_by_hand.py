@@ -27,6 +27,7 @@ from zsim.drives.physics.smr import (
     PRIOR_BYTES,
     PRIOR_WRITES,
     clean_band,
+    clean_prior_band,
     rate_of_band,
     reach_of_shingled,
     rewrite_time,
@@ -171,6 +172,30 @@ def test_a_cache_that_was_full_before_is_emptied_of_bands_like_those_of_the_run(
     assert max(times) == pytest.approx(rewrite_time(drive, rates, 0, BAND, 1, 4 * 4096), rel=0.2)
 
 
+def test_one_band_is_not_enough_to_judge_by() -> None:
+    drive, rates, state = made(smr_prior=0.5)
+    for number in range(4):
+        smr_parts(drive, rates, state, SIZES, 4096 * (number + 1), 4096)
+    assert clean_prior_band(drive, rates, state, SIZES, 30, 8192) == 0.0
+    assert state[0][CLEANED] == 0
+    assert CACHE // 2 - state[0][PRIOR_BYTES] == 8192, "room for the write that waits, for nothing"
+
+
+def test_a_band_from_before_is_as_full_as_those_of_the_run() -> None:
+    """Of bands with four writes of 4 KiB each, one that goes frees 16 KiB and four writes."""
+    drive, rates, state = made(smr_prior=0.5)
+    for number in range(20):
+        smr_parts(drive, rates, state, SIZES, (number // 4) * BAND + 4096 * (number % 4 + 1), 4096)
+    before = state[0].copy()
+    assert (before[PRIOR_BYTES], before[PRIOR_WRITES]) == (CACHE // 2, WRITES // 2)
+    seconds = clean_prior_band(drive, rates, state, SIZES, 30, 4096)
+    assert seconds == pytest.approx(rewrite_time(drive, rates, 30, BAND, 1, 4 * 4096))
+    assert before[PRIOR_BYTES] - state[0][PRIOR_BYTES] == 4 * 4096
+    assert before[PRIOR_WRITES] - state[0][PRIOR_WRITES] == 4
+    assert state[0][HEAD] == 31 * BAND
+    assert (state[0][CACHED_BYTES], state[0][CACHED_WRITES]) == (20 * 4096, 20), "the run's own stay"
+
+
 def test_idle_time_cleans_after_a_rest_and_finishes_what_it_began() -> None:
     drive, rates, state = made()
     for band in (3, 4, 5):
@@ -244,6 +269,12 @@ def test_so_many_errors_within_the_window_fault_the_drive(apart: float, faulted:
         assert read(at=2 * apart) > 0.0
     else:
         assert read(at=100.0) > 0.0
+
+
+def test_the_first_error_may_be_one_too_many() -> None:
+    read, table = ailing(bad_sectors=(0,), recovery_s=0.1, fault_after=1, fault_window_s=1.0)
+    read(at=3.0)
+    assert table["faulted"][0] == pytest.approx(3.11)
 
 
 def test_never_to_fault_is_never() -> None:

@@ -127,6 +127,16 @@ def queued(lbns, arrivals):
     return order.tolist(), completions
 
 
+@pytest.mark.parametrize("name", ["barracuda", "atlas10k"])
+def test_within_half_a_cylinder_the_parametric_form_does_not_seek(name):
+    """Tracks of all surfaces lie under one arm: half of what a cylinder holds is reached without a seek."""
+    made = drive(name)
+    sectors = sorted(made.geometry.zones[:, 1].tolist())
+    cylinder = made.geometry.surfaces * made.sector_bytes
+    found = 2 * fit_parametric(made).seekless_bytes
+    assert sectors[0] * cylinder - 2 <= found <= sectors[-1] * cylinder
+
+
 def test_a_request_that_comes_as_another_ends_is_chosen_from():
     _, alone = queued([100], [0.0])
     end = float(alone[0])

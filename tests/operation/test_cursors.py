@@ -67,10 +67,8 @@ def table(
 
 
 @cache
-def pool(layout: str = "2*mirror2") -> PlaneModel:
-    case = resolve(
-        Scenario.from_dict({"layout": layout, "fill": 0.5, "drive_size": "20GB", "release": "2.3"})
-    )
+def pool(layout: str = "2*mirror2", size: str = "20GB") -> PlaneModel:
+    case = resolve(Scenario.from_dict({"layout": layout, "fill": 0.5, "drive_size": size, "release": "2.3"}))
     return plane_model(case)
 
 
@@ -193,13 +191,14 @@ def test_a_writer_goes_on_behind_the_youngest_data_of_the_normal_class() -> None
     assert data_cursor(blocks, replace(pool(), vdevs=special)) == (0, 0)
 
 
-def test_the_log_lies_on_log_vdevs_or_else_on_every_vdev_for_data() -> None:
-    model = pool()
+@pytest.mark.parametrize("size", [f"{gb}GB" for gb in range(20, 28)])
+def test_the_log_lies_on_log_vdevs_or_else_on_every_vdev_for_data(size: str) -> None:
+    model = pool(size=size)
     asize = vdev_asize(model, model.vdevs[0])
     places = log_places(model)
     assert [number for number, _ in places] == [0, 1]
     # Half way, at a whole sector.
-    assert all(0 <= asize / 2 - place < 2 * 4096 and place % 4096 == 0 for _, place in places)
+    assert all(0 <= asize / 2 - place < 4096 and place % 4096 == 0 for _, place in places)
     own = replace(model, vdevs=(model.vdevs[0], replace(model.vdevs[1], alloc_class=LOG)))
     assert [number for number, _ in log_places(own)] == [1]
 

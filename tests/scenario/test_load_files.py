@@ -192,3 +192,15 @@ def test_a_scenario_file_names_loads_beside_it(tmp_path: Path) -> None:
     scenario.write_text('layout = "raidz2x6"\nload = ["a.fio", "reads 20/s"]\n')
     found = Scenario.from_dict(read_scenario(scenario)).load or ()
     assert [each.kind for each in found] == ["random-read", "random-read"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reads", "writes"), [("", 50, 50), ("rwmixread=70\n", 70, 30), ("rwmixread=101\n", 100, 1)]
+)
+def test_threads_that_read_and_write_are_divided_as_fio_divides_them(
+    tmp_path: Path, line: str, reads: int, writes: int
+) -> None:
+    """Half and half unless rwmixread says otherwise; nobody is left without a thread."""
+    text = f"[job]\nrw=randrw\nbs=16k\nioengine=libaio\nsync=1\niodepth=100\nthinktime=500\n{line}"
+    found = {load.kind: load.threads for load in loads(tmp_path, text, "job.fio")}
+    assert found == {"random-read": reads, "sync-write": writes}
