@@ -8,11 +8,8 @@ import pytest
 
 from zsim.base.errors import InputError
 from zsim.case.case import Case
-from zsim.case.classes import fill_of_vdevs, frag_wanted
 from zsim.case.resolve import resolve
-from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
-from zsim.scenario.releases.profile import load_release
 
 TB = 10**12
 
@@ -63,20 +60,18 @@ def test_what_was_added_later_is_ordered_by_when() -> None:
 
 
 def test_the_fill_of_unlike_vdevs_is_that_of_their_space() -> None:
-    release = load_release("openzfs-2.3")
-    assert fill_of_vdevs((0.8, 0.2), Layout.parse("2*mirror2"), 4 * TB, release) == pytest.approx(0.5)
-    # A raidz1x3 counts three drives of raw space, a mirror one.
-    unlike = fill_of_vdevs((0.8, 0.2), Layout.parse("raidz1x3+mirror2"), 4 * TB, release)
-    assert unlike == pytest.approx((3 * 0.8 + 0.2) / 4, abs=0.002)
     assert case("2*mirror2", fill=None, vdev_fills=[0.8, 0.2]).fill == pytest.approx(0.5)
+    # A raidz1x3 counts three drives of raw space, a mirror one.
+    unlike = case("raidz1x3+mirror2", fill=None, vdev_fills=[0.8, 0.2]).fill
+    assert unlike == pytest.approx((3 * 0.8 + 0.2) / 4, abs=0.002)
 
 
 def wanted(
     operation: str, fills: list[float] | None, frags: list[float]
 ) -> tuple[float | None, tuple[int, ...]]:
-    stated = {"layout": "2*mirror2", "operation": operation, "vdev_frags": frags}
-    scenario = Scenario.from_dict({**stated, **({"vdev_fills": fills} if fills else {"fill": 0.5})})
-    return frag_wanted(scenario, Layout.parse("2*mirror2"), load_release("openzfs-2.3"), 4 * TB)
+    full = {"fill": None, "vdev_fills": fills} if fills else {}
+    found = case("2*mirror2", operation=operation, vdev_frags=frags, **full)
+    return found.frag, found.frag_of
 
 
 def test_frag_is_that_of_the_vdev_under_repair_and_of_a_scrub_the_mean() -> None:
@@ -92,5 +87,5 @@ def test_a_vdev_that_was_added_later_has_what_comes_of_being_filled() -> None:
 
 
 def test_one_frag_is_that_of_the_pool() -> None:
-    scenario = Scenario.from_dict({"layout": "mirror2", "fill": 0.5, "frag": 0.3})
-    assert frag_wanted(scenario, Layout.parse("mirror2"), load_release("openzfs-2.3"), TB) == (0.3, ())
+    found = case("mirror2", frag=0.3)
+    assert (found.frag, found.frag_of) == (0.3, ())

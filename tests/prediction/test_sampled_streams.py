@@ -14,6 +14,7 @@ from zsim.prediction.runs.sources import SampledEntries, SampledVisits
 from zsim.prediction.runs.stretch import LONGEST_S, SHORTEST_S, STARVATIONS, WATCHED_BLOCKS, WATCHED_REQUESTS
 from zsim.prediction.runs.windows import NOTE_EVENTS, CourseNotes, SampledStream
 from zsim.scan.program import OP_ISSUE, Program
+from zsim.scenario.layout import Layout
 
 
 class Plane:
@@ -133,7 +134,8 @@ def test_clients_are_watched_until_enough_were_answered_and_a_stream_let_a_read_
 
 def bench(operation: str, load: object, end: float, *, same: bool = True) -> Any:
     result = member(end, 1000_000, [])
-    case = SimpleNamespace(operation=operation, scenario=SimpleNamespace(load=load))
+    layout = Layout.parse("mirror2")
+    case = SimpleNamespace(operation=operation, scenario=SimpleNamespace(load=load), layout=layout)
     shown = result if same else member(end, 1000_000, [])
     return SimpleNamespace(case=case, result=result, shown=shown)
 
