@@ -38,6 +38,14 @@ def test_every_page_is_in_the_navigation() -> None:
     assert named == there
 
 
+def test_no_page_links_to_a_file_outside_of_the_site() -> None:
+    for path in DOCS.rglob("*.md"):
+        for target in re.findall(r"\]\(([^)#\s]+)", path.read_text(encoding="utf-8")):
+            if "://" not in target:
+                linked = (path.parent / target).resolve()
+                assert linked.is_relative_to(DOCS), f"{path.relative_to(DOCS)} links to {target}"
+
+
 def test_the_python_page_has_everything_public() -> None:
     text = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
     told = set()

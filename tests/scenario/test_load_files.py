@@ -8,6 +8,8 @@ import pytest
 
 from zsim import Scenario
 from zsim.base.errors import InputError
+from zsim.case.resolve import resolve
+from zsim.prediction.inputs.ensemble import unknowns
 from zsim.scenario.files import read_scenario
 from zsim.scenario.loads.named import is_file
 from zsim.scenario.parts import Load
@@ -204,3 +206,17 @@ def test_threads_that_read_and_write_are_divided_as_fio_divides_them(
     text = f"[job]\nrw=randrw\nbs=16k\nioengine=libaio\nsync=1\niodepth=100\nthinktime=500\n{line}"
     found = {load.kind: load.threads for load in loads(tmp_path, text, "job.fio")}
     assert found == {"random-read": reads, "sync-write": writes}
+
+
+@pytest.mark.parametrize("load", ["none", " None ", ["none"]])
+def test_that_nothing_else_uses_the_pool_is_stated_by_a_word(load: object) -> None:
+    scenario = Scenario.from_dict({"layout": "mirror2", "load": load})
+    assert scenario.load == ()
+    assert "load" in scenario.stated()
+    assert "load" not in {each.name for each in unknowns(resolve(scenario))}
+    assert "load" in {each.name for each in unknowns(resolve(Scenario(layout="mirror2")))}
+
+
+def test_no_load_beside_a_load_is_refused() -> None:
+    with pytest.raises(InputError, match="leave one of the two out"):
+        Scenario.from_dict({"layout": "mirror2", "load": ["none", "random-read,rate=5"]})

@@ -129,7 +129,7 @@ REPEATED = (
         "load",
         "LOAD",
         "Foreground load: random-read,rate=50,size=64K, 'backup 100MB/s 22:00-06:00', or a file: jobs of "
-        "fio, output of zpool iostat. May be repeated.",
+        "fio, output of zpool iostat; none: nothing else uses the pool. May be repeated.",
     ),
 )
 SWITCHES = (

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from zsim.scenario.evidence import Observation
 from zsim.scenario.evidence_text import observations_of
 from zsim.scenario.layout import Layout
-from zsim.scenario.loads.named import with_loads_of_files
+from zsim.scenario.loads.named import with_loads_named
 from zsim.scenario.one_drive.exchanged import ExchangedDrive
 from zsim.scenario.one_drive.sick import Attached, BadSectors, RecoveryLimit
 from zsim.scenario.one_drive.slow import SlowDrive
@@ -163,7 +163,9 @@ class Fields(BaseModel):
         None, min_length=1, description="file with the free space of each metaslab: CSV from zdb -mm"
     )
     load: tuple[Load, ...] | None = Field(
-        None, description="foreground load, such as random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00"
+        None,
+        description="foreground load, such as random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00; "
+        "none: nothing else uses the pool",
     )
     evidence: tuple[Observation, ...] | None = Field(
         None, description="what the pool has already shown: finished scans, progress, activity of drives"
@@ -181,7 +183,7 @@ class Fields(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_loads(cls, data: object) -> object:
-        return with_loads_of_files(data)
+        return with_loads_named(data)
 
     @field_validator("vdev_fills", "vdev_frags", mode="before")
     @classmethod

@@ -230,7 +230,7 @@ LoadKind = Literal["random-read", "sequential-read", "sync-write", "async-write"
 LOAD_KINDS: tuple[str, ...] = get_args(LoadKind)
 LOAD_REMEDY = (
     "write for instance random-read,rate=50, or in words: 300 reads/s 8K, backup 100MB/s 22:00-06:00, "
-    "database 30%"
+    "database 30%, or none"
 )
 
 

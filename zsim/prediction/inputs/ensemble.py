@@ -157,7 +157,14 @@ def _of_the_surroundings(case: Case, old: DriveModel, new: DriveModel) -> list[U
         words = "measure the drive: how it rewrites its bands is the vendor's secret"
         found.append(Unknown("shingling", "new_drive", words, choices=shinglings(case, new.vendor)))
     if case.assumed("load"):
-        found.append(Unknown("load", "load", "say how busy the pool is meanwhile (--load)", choices=loads()))
+        found.append(
+            Unknown(
+                "load",
+                "load",
+                "say how busy the pool is meanwhile (--load; none if it is idle)",
+                choices=loads(),
+            )
+        )
     return found
 
 

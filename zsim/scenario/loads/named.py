@@ -1,4 +1,4 @@
-"""Loads that a file names: a job file of fio, or what ``zpool iostat`` shows of a pool that is in use."""
+"""Loads that a word or a file names: none, jobs of fio, what ``zpool iostat`` shows of a pool in use."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from zsim.base.reading import MAX_MODEL, read_text, understood
 ENDINGS = (".fio", ".ini", ".job", ".log", ".out", ".txt", ".gz", ".zst")
 REMEDY = "name a job file of fio, or what zpool iostat -y POOL 60 1 or zpool iostat -ry POOL 60 1 prints"
 MOST_LOADS = 200
+NONE = "none"
+"""Stated as the load: nothing else uses the pool meanwhile."""
 
 
 def is_file(load: object) -> bool:
@@ -35,18 +37,24 @@ def found_beside(data: Mapping[str, object], directory: Path) -> dict[str, objec
     return {"load": [str(directory / str(each)) if is_file(each) else each for each in several]}
 
 
-def with_loads_of_files(data: object) -> object:
-    """Return the fields of a scenario with the loads that are in files in the place of the files' names.
+def with_loads_named(data: object) -> object:
+    """Return the fields of a scenario with loads in the place of what names them: a file, or the word none.
 
     Raises
     ------
     InputError
-        When a file cannot be read, holds no load, or one that has no meaning here.
+        When a file cannot be read, holds no load, or one that has no meaning here; when no load is stated
+        beside one.
     """
     if not isinstance(data, Mapping):
         return data
     given = data.get("load")
     loads = list(given) if isinstance(given, list | tuple) else [given]
+    if any(isinstance(each, str) and each.strip().lower() == NONE for each in loads):
+        if len(loads) > 1:
+            allowed = "it says that nothing else uses the pool, and another load is stated beside it"
+            raise InputError("load", NONE, allowed, "leave one of the two out")
+        return {**data, "load": []}
     if not any(map(is_file, loads)):
         return data
     found: list[object] = []
