@@ -112,9 +112,9 @@ def validation() -> Validation:
 def accuracy() -> str:
     """Return how zsim came out against all measurements, and against the field reports, in a few lines."""
     claims, summary = validation().claims, validation().summary
-    head, rows, _ = overview.glance_grid(claims)
+    grid = overview.glance_grid(claims)
     told = wording.score_sentences(summary)[:SENTENCES]
-    run = dict(zip(head, next(row for row in rows if row[0].startswith("zfs-run")), strict=True))
+    run = dict(zip(grid.head, next(row for row in grid.rows if row[0].startswith("zfs-run")), strict=True))
     lines = (
         f"All measurements: {wording.headline(summary)}",
         f"Runs of the real OpenZFS code with a given block list: {run['cases']} cases, median error in time "
