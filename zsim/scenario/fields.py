@@ -164,8 +164,7 @@ class Fields(BaseModel):
     )
     load: tuple[Load, ...] | None = Field(
         None,
-        description="foreground load, such as random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00; "
-        "none: nothing else uses the pool",
+        description="foreground load: random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00, say; or none",
     )
     evidence: tuple[Observation, ...] | None = Field(
         None, description="what the pool has already shown: finished scans, progress, activity of drives"
