@@ -164,14 +164,15 @@ class FirstScreen:
     """The first screen; weaker uncertainties are left out where a narrow terminal takes too many lines."""
 
     def __init__(self, prediction: Answer, begins: datetime | None, more: str) -> None:
-        self.tried = [
-            as_renderable(prediction, brief(prediction, begins, more, strongest))
-            for strongest in range(STRONGEST, 0, -1)
-        ]
+        self._prediction, self._begins, self._more = prediction, begins, more
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Group]:
-        fitting = (each for each in self.tried if len(console.render_lines(each, options)) <= LINES)
-        yield next(fitting, self.tried[-1])
+        for strongest in range(STRONGEST, 0, -1):
+            sections = brief(self._prediction, self._begins, self._more, strongest)
+            screen = as_renderable(self._prediction, sections)
+            if strongest == 1 or len(console.render_lines(screen, options)) <= LINES:
+                yield screen
+                return
 
 
 def brief_text(prediction: Answer, begins: datetime | None = None, width: int = TEXT_WIDTH) -> str:
