@@ -32,7 +32,7 @@ from zsim.engine.compiled.memory import (
     items_of,
     waits_of,
 )
-from zsim.engine.compiled.vdev import read_plainly, write_plainly
+from zsim.engine.compiled.vdev import read_metadata, read_plainly, write_plainly
 from zsim.engine.leaf_rules import wait_bin
 
 
@@ -85,10 +85,7 @@ def client_asks(table: Table, client_number: int) -> None:
     if client.awaits >= 0:
         item = items_of(table)[client.awaits & word_of(table, ITEM_MASK)]
         if item.metadata_state < META_IN_FLIGHT:
-            item.metadata_state = META_IN_FLIGHT
-            item.metadata_left = 1 << 20
-            reads = read_plainly(table, client.awaits, SYNC_READ, OWNER_DEMAND, client.awaits, FLAG_NORMAL)
-            item.metadata_left -= (1 << 20) - reads
+            read_metadata(table, client.awaits, SYNC_READ, OWNER_DEMAND, FLAG_NORMAL)
         return
     client.left = 1 << 20
     asked = 0

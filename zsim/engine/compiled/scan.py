@@ -11,7 +11,6 @@ from zsim.engine.codes import (
     FLAG_REPAIR,
     META_ABSENT,
     META_HELD,
-    META_IN_FLIGHT,
     META_PRESENT,
     META_WANTED,
     STREAM_DELAY,
@@ -57,7 +56,7 @@ from zsim.engine.compiled.queue import (
     issue_one,
 )
 from zsim.engine.compiled.sitting import note_read
-from zsim.engine.compiled.vdev import read_plainly, read_scan_block, repair_copy
+from zsim.engine.compiled.vdev import read_metadata, read_scan_block, repair_copy
 from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT
 
 
@@ -231,13 +230,10 @@ def fetch_metadata(table: Table, item_number: int) -> None:
     dsl_scan.c:dsl_scan_prefetch_thread).  Its psize counts against the bytes that may be prefetched.
     """
     general, item = general_of(table)[0], items_of(table)[item_number & word_of(table, ITEM_MASK)]
-    klass = scan_rules_of(table)[0].metadata_class
-    item.metadata_state = META_IN_FLIGHT
     general.metadata_inflight += 1
     general.prefetch_bytes += item.psize
-    item.metadata_left = 1 << 20
-    reads = read_plainly(table, item_number, klass, OWNER_METADATA, item_number, FLAG_METADATA)
-    item.metadata_left -= (1 << 20) - reads
+    klass = scan_rules_of(table)[0].metadata_class
+    read_metadata(table, item_number, klass, OWNER_METADATA, FLAG_METADATA)
 
 
 @njit

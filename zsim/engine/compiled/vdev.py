@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from zsim.base.arrays import I64, Table
 from zsim.base.jit import njit, word_of
-from zsim.engine.codes import FLAG_REPAIR, FLAG_SCAN
+from zsim.engine.codes import FLAG_REPAIR, FLAG_SCAN, META_IN_FLIGHT
 from zsim.engine.compiled.memory import (
     ITEM_MASK,
     OWNER_SCAN_COPY,
@@ -421,6 +421,27 @@ def read_plainly(table: Table, item_number: int, klass: int, kind: int, owner: i
     return queue_parts(
         table, vdev, item.offset, item.psize, item.columns, PLAIN_READ, klass, kind, owner, flags
     )
+
+
+@njit
+def read_metadata(table: Table, item_number: int, klass: int, kind: int, flags: int) -> None:
+    """Start the plain read of a metadata block, of which its item keeps what is under way.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+    item_number : int
+    klass : int
+        Class of I/O.
+    kind, flags : int
+        Who is told when it is done, and what the I/O carries.
+    """
+    item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
+    item.metadata_state = META_IN_FLIGHT
+    item.metadata_left = 1 << 20
+    reads = read_plainly(table, item_number, klass, kind, item_number, flags)
+    item.metadata_left -= (1 << 20) - reads
 
 
 @njit
