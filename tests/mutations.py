@@ -222,18 +222,20 @@ class Judge:
         """Return what notices a mutation, or nothing, and what was run."""
         body = mutated_function(mutation)
         is_compiled = self.part not in PLAIN and "njit" in mutation.path.read_text()
+        path = str(mutation.path)
+        near = [test for test in campaign.tests if any(place[0] == path for place in test.calls)]
         if body and body[0] in campaign.functions and not is_compiled:
             every = campaign.covering(body[0])
             tests = self.within(every)
             found = campaign.notices(*body, tests) if tests else ""
-            anew = [test for test in campaign.tests if test.is_spawning]
+            # What ran at import has done so before it is patched.
+            again = near if body[0] in campaign.at_import else []
+            anew = again + [test for test in campaign.tests if test.is_spawning and test not in again + tests]
             ran = f"{len(tests)} of {len(every)} tests that call it"
         else:
             found, ran, tests = "", "", []
-            path = str(mutation.path)
-            near = [test for test in campaign.tests if any(place[0] == path for place in test.calls)]
             anew = near + [test for test in campaign.tests if test not in near]
-        anew = self.within([test for test in anew if test not in tests])
+        anew = self.within(anew)
         if found or not anew:
             return found, ran
         plain = mutation.path.read_text()
