@@ -137,7 +137,11 @@ def check_trees(history: HistoryRun, table: BlockTable) -> None:
         assert set(blocks) >= set(dnodes), "and each file's dnode has its block"
         levels = meta_dnode_levels(FAN)
         assert sorted(set(own.level.tolist())) == [-1, *(range(levels) if blocks else [0][:0])]
-        assert set(own.lsize.tolist()) <= {4096, 16384, FAN * 128}
+        wanted = {-1: 4096, 0: 16384}
+        assert own.lsize.tolist() == [wanted.get(level, FAN * 128) for level in own.level.tolist()]
+        for level in range(1, levels):
+            above = own.blkid[own.level == level].tolist()
+            assert above == sorted({block // FAN**level for block in blocks})
     apart = np.zeros(len(table), bool)
     if unfinished >= 0:
         apart = (table.object == files.item[unfinished]) & (
@@ -147,6 +151,22 @@ def check_trees(history: HistoryRun, table: BlockTable) -> None:
     found = list(zip(rows.objset.tolist(), rows.object.tolist(), rows.level.tolist(), rows.blkid.tolist(),
                      rows.lsize.tolist(), strict=True))  # fmt: skip
     assert found == sorted(expected, key=lambda each: each[:2])
+    check_births(rows, exact=made.metadata_every == 1)
+
+
+def check_births(rows: BlockTable, *, exact: bool) -> None:
+    """An indirect block was written with the youngest of the blocks below it, or in a later part."""
+    born = {
+        place[:-1]: place[-1]
+        for place in zip(rows.objset.tolist(), rows.object.tolist(), rows.level.tolist(), rows.blkid.tolist(),
+                         rows.birth.tolist(), strict=True)
+    }  # fmt: skip
+    youngest: dict[tuple[int, int, int, int], int] = {}
+    for (objset, item, level, blkid), birth in born.items():
+        above = objset, item, level + 1, blkid // FAN
+        youngest[above] = max(youngest.get(above, 0), birth)
+    for above, birth in youngest.items():
+        assert above not in born or (born[above] == birth if exact else born[above] >= birth)
 
 
 def tree(records: int, lsize: int, sizes: MetadataSizes) -> list[tuple[int, int, int]]:
