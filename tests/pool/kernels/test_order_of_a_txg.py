@@ -21,7 +21,11 @@ ONE_ALLOCATOR = "0.7.13"
 
 
 def made(
-    records: int, count: int, issue: IssueOrder | None = None, release: str = ONE_ALLOCATOR
+    records: int,
+    count: int,
+    issue: IssueOrder | None = None,
+    release: str = ONE_ALLOCATOR,
+    fill: float = 0.02,
 ) -> PoolRecipe:
     """Return a pool whose first txg takes so many files of so many records."""
     return recipe(
