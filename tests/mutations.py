@@ -35,7 +35,18 @@ PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "vdevs": (("vdevs",), ("vdevs",)),
     "scan": (("scan", "operation/memory_limit.py"), ("scan",)),
     "drives": (("drives",), ("drives", "engine/test_sick_drives.py", "engine/test_choosing.py")),
-    "pool": (("pool",), ("pool", "test_plain_kernels.py")),
+    "pool": (
+        (
+            "pool/blocks.py",
+            "pool/fragmentation.py",
+            "pool/statistics.py",
+            "pool/measured",
+            "pool/miniature",
+            "pool/recipes",
+        ),
+        ("pool",),
+    ),
+    "simulator": (("pool/simulator",), ("pool/kernels", "pool/test_draws.py", "test_plain_kernels.py")),
     "reference": (
         ("engine/reference",),
         (
@@ -61,7 +72,7 @@ OPERATORS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
     ast.Mod: ast.FloorDiv, ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
-PLAIN = frozenset({"vdevs", "scan", "drives", "pool", "reference"})
+PLAIN = frozenset({"vdevs", "scan", "drives", "simulator", "reference"})
 """Run with kernels as plain Python, as CI does as well: no compilation, and every index is checked."""
 PLAIN_TEST_S, TEST_S = 1.5, 8.0
 """CPU time that one test may take [s]: as plain Python many take a hundred times longer."""
