@@ -103,6 +103,7 @@ def test_a_scrub_replaces_nothing_and_an_expansion_attaches_one() -> None:
     assert assumed(grown)["new_drive"] == grown.new_drive.name == grown.drive.name
     assert assumed(grown)["rewritten"] == grown.rewritten == 0.0
     assert "rewritten" not in assumed(case())
+    assert case().rewritten == 0.0
     assert case(layout="raidz1x4+1", release="openzfs-2.3", rewritten=0.3).rewritten == 0.3
 
 
