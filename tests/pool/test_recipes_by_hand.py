@@ -165,7 +165,7 @@ def test_a_metaslab_is_set_aside_for_the_log_where_there_are_more_than_64() -> N
     assert since == replace(before, slab_count=before.slab_count - 1)
     (few,), _ = pool_of("mirror2", 40 * GIB, "2.3.9")
     assert few.slab_bytes * (few.slab_count + 1) > 39 * GIB
-    with pytest.raises(InputError, match="at least two metaslabs"):
+    with pytest.raises(InputError, match="from 64 MiB"):
         pool_of("mirror2", 20 * MIB, "2.3.9")
 
 
