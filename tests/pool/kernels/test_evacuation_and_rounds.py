@@ -47,15 +47,14 @@ def covered(pieces: Pieces) -> set[int]:
     return set(found)
 
 
-def targets(pieces: Pieces) -> dict[tuple[int, int], int]:
-    """Return which sector of the source lies on which of the vdevs that stay."""
-    found = {}
-    for source, vdev, offset, size in zip(
-        pieces.source, pieces.vdev, pieces.offset, pieces.size, strict=True
-    ):
-        for k in range(size // SECTOR):
-            found[int(vdev), int(offset) // SECTOR + k] = int(source) // SECTOR + k
-    return found
+def spots(pieces: Pieces) -> list[tuple[tuple[int, int], int]]:
+    """Return for each sector copied its vdev and place there, and which of the source it is."""
+    columns = (column.tolist() for column in (pieces.source, pieces.vdev, pieces.offset, pieces.size))
+    return [
+        ((vdev, offset // SECTOR + k), source // SECTOR + k)
+        for source, vdev, offset, size in zip(*columns, strict=True)
+        for k in range(size // SECTOR)
+    ]
 
 
 RANGES = [(0, 3, 0), (5, 6, 0), (20, 28, 1), (40, 41, 2), (44, 46, 2), (47, 50, 2)]
@@ -77,21 +76,34 @@ def test_nothing_is_placed_where_something_is() -> None:
     held = {sector for begin, end in taken for sector in range(begin, end)}
     data = {sector for begin, end, _ in RANGES for sector in range(begin, end)}
     assert data <= covered(pieces)
-    places = {place for (_, place), source in targets(pieces).items() if source in data}
+    places = {place for (_, place), source in spots(pieces) if source in data}
     assert len(places) == len(data)
     assert not places & held
     assert max(places) < 3 * 32
 
 
 def test_holes_are_free_again_at_the_new_place() -> None:
-    """Of thirty segments of two sectors a hole apart all find room on ninety-six that hold sixty of data."""
-    ranges = [(4 * k + 2 * half, 4 * k + 2 * half + 1, k) for k in range(30) for half in (0, 1)]
+    """Of forty segments of two sectors, two holes apart, all eighty sectors find room on ninety-six."""
+    ranges = [(8 * k + 3 * half, 8 * k + 3 * half + 1, k) for k in range(40) for half in (0, 1)]
     pieces = moved(ranges)
     assert pieces is not None
     data = {begin for begin, _, _ in ranges}
     assert data <= covered(pieces)
-    with_holes = targets(pieces)
-    assert len({place for place, source in with_holes.items() if source in data}) <= 96
+    places = [place for place, source in spots(pieces) if source in data]
+    assert len(set(places)) == len(places) == len(data)
+
+
+def test_the_emptier_vdev_gets_more() -> None:
+    """Of two mirrors one is three quarters full: the bias gives it a quarter of the other's share or so."""
+    staying = level(units=1024, slabs=2)
+    ranges = [(80 * k, 80 * k + 64, k) for k in range(20)]
+    pieces = moved(ranges, [(0, 768), (1024, 1024 + 768)], vdevs=2, staying=staying)
+    assert pieces is not None
+    first = int(pieces.size[pieces.vdev == 1].sum())
+    assert 0 < first < 0.4 * pieces.size.sum()
+    even = moved(ranges, [], vdevs=2, staying=staying)
+    assert even is not None
+    assert 0.3 < even.size[even.vdev == 1].sum() / even.size.sum() < 0.7
 
 
 def test_a_segment_is_cut_where_no_hole_is_large_enough() -> None:

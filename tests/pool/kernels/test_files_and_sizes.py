@@ -47,7 +47,7 @@ from zsim.pool.simulator.placing import (
     random_below,
 )
 from zsim.pool.simulator.population import HistoryRun
-from zsim.pool.simulator.writing import file_of_slot, held, txg_room
+from zsim.pool.simulator.writing import file_of_slot, held, new_file, txg_room
 from zsim.scenario.layout import VdevSpec
 
 # SplitMix64 of the seed 1234567, as published with it (Steele, Lea and Flood; rosettacode.org).
@@ -205,6 +205,17 @@ def test_a_slot_is_of_the_file_whose_tree_begins_before_it() -> None:
     memory.now["next_file"] = 5
     found = [file_of_slot(memory.table, slot) for slot in (0, 9, 10, 24, 25, 26, 39, 40, 99)]
     assert found == [0, 0, 1, 1, 2, 3, 3, 4, 4]
+
+
+def test_a_removed_file_is_written_again_once_all_have_been() -> None:
+    memory = space()
+    memory.now["next_file"], memory.now["dead"] = len(memory.files) - 1, 3
+    memory.lists["dead"][:3] = (7, 8, 9)
+    found = [new_file(memory.table) for _ in range(5)]
+    assert found[0] == len(memory.files) - 1, "the last that was never written"
+    assert sorted(found[1:4]) == [7, 8, 9]
+    assert found[4] == -1
+    assert int(memory.now["dead"][0]) == 0
 
 
 def test_a_txg_of_several_parts_ends_near_the_fill_that_is_the_goal() -> None:
