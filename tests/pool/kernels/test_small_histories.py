@@ -25,6 +25,25 @@ from zsim.scenario.layout import VdevSpec
 AGED: tuple[Step, ...] = (Fill(0.3), Overwrite(0.2), Remove(0.2), Fill(0.35))
 
 
+@pytest.mark.parametrize("release", ["freebsd-9.1", "0.7.13", "2.3.9"])
+@pytest.mark.parametrize("datasets", [1, 2])
+def test_a_new_pool_is_whole(release: str, datasets: int) -> None:
+    """Nothing on it but the MOS and the roots of its datasets."""
+    history = HistoryRun(recipe(Fill(0.1), release=release, datasets=datasets), 1)
+    table = check_whole(history)
+    assert np.count_nonzero(table.level == -1) == 1 + datasets
+    assert len(data_of(table)) == 0
+    assert not history._memory.now["live_bytes"][0]
+
+
+def test_a_pool_of_few_blocks_is_whole_after_every_step() -> None:
+    made = recipe(Fill(0.12), Overwrite(0.3), Remove(0.3), Fill(0.15), units=60, txg_bytes=8 * RECORD)
+    history = HistoryRun(made, 1)
+    for step in made.steps:
+        history.run(step)
+        check_whole(history)
+
+
 @pytest.mark.parametrize("release", ["freebsd-9.1", "0.6.5.11", "0.7.13", "2.1.5", "2.3.9", "2.4.4"])
 def test_a_pool_is_whole_after_every_step(release: str) -> None:
     made = recipe(*AGED, release=release)
