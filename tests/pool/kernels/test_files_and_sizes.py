@@ -275,6 +275,7 @@ def test_the_mean_file_and_record_are_those_of_the_mix() -> None:
     )
     tiny = recipe(records=(RecordClass(128 * KIB),), files=FileSizes("fixed", 5 * KIB))
     assert mean_record_bytes(tiny) == 5 * KIB, "a small file is one block"
+    assert mean_record_bytes(replace(tiny, files=FileSizes("uniform", 0, 2 * KIB, 6 * KIB))) == 4 * KIB
 
 
 def test_the_file_of_a_byte_is_larger_than_the_mean_file() -> None:
