@@ -302,6 +302,19 @@ def test_windows_of_the_traversal_are_one_in_each_of_equal_parts(allocated: int,
     assert np.array_equal(held, again), "however the list is read"
 
 
+def test_windows_lie_anywhere_in_their_parts() -> None:
+    """Of half a part: they begin in its first half, as often early as late."""
+    held = RowWindows(320_000, 0.5, 1 << 40, 3).hold(0, 320_000).reshape(MAX_WINDOWS, -1)
+    begins = held.argmax(axis=1) / held.shape[1]
+    bins = np.full(400, 10_000)
+    found = address_windows(bins, 400 * MIN_BIN_BYTES, 0.5, 4096, 1)
+    part = 400 * MIN_BIN_BYTES / MAX_WINDOWS
+    for places in (begins, found.starts % part / part):
+        assert 0.0 <= places.min() < 0.1
+        assert 0.4 < places.max() <= 0.5
+        assert places.mean() == pytest.approx(0.25, abs=0.1)
+
+
 def test_copies_outside_the_windows_take_the_places_of_dropped_ones() -> None:
     """As many copies stay in the windows as were there, each in a place of its own size."""
     blocks = table(*[(0, 16 * k, 4) for k in range(40)])
