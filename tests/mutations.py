@@ -31,6 +31,17 @@ CASE_TESTS = (
     "case", "scenario", "house/test_one_case.py",
     "prediction/test_worlds.py", "prediction/test_plane.py", "prediction/test_unknowns.py",
 )  # fmt: skip
+ETA_TESTS = tuple(
+    f"planning/test_{name}.py"
+    for name in ("eta", "eta_words", "eta_sentences", "rates", "log_repair", "stale_and_ended", "pictures")
+)
+APART = ("risk", "fleet", "timeline", "eta")
+"""Rooms of planning that are parts of their own."""
+PLANNING = tuple(
+    path.relative_to(ROOT / "zsim").as_posix()
+    for path in sorted((ROOT / "zsim" / "planning").iterdir())
+    if path.stem not in {*APART, "__init__", "__pycache__"}
+)
 PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "vdevs": (("vdevs",), ("vdevs",)),
     "scan": (("scan", "operation/memory_limit.py"), ("scan",)),
@@ -59,7 +70,11 @@ PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "observe": (("observe",), ("observe", "drives/test_fitting.py")),
     "prediction": (("prediction",), ("prediction", "statistical/test_exact_runs.py")),
     "operation": (("operation",), ("operation", "scan/test_rules.py")),
-    "planning": (("planning",), ("planning",)),
+    "risk": (("planning/risk",), ("planning/risk", "planning/test_pictures.py")),
+    "fleet": (("planning/fleet",), ("planning/fleet", "planning/test_pictures.py")),
+    "timeline": (("planning/timeline",), ("planning/timeline", "planning/test_pictures.py")),
+    "eta": (("planning/eta",), ETA_TESTS),
+    "planning": (PLANNING, ("planning",)),
     "scenario": (("scenario",), ("scenario",)),
     "case": (("case",), CASE_TESTS),
 }
