@@ -341,6 +341,9 @@ def test_copies_outside_the_windows_take_the_places_of_dropped_ones() -> None:
     stayed = windows[0].hold(blocks.dva_offset[kept, 1])
     assert (copies[stayed] == blocks.dva_offset[kept, 1][stayed]).all()
     assert outside.sum() == max(0, kept.sum() - inside.sum())
+    changed = copies != blocks.dva_offset[kept, 1]
+    old, new = blocks.dva_offset[kept, 1][changed], copies[changed]
+    assert (np.diff(new[np.argsort(old)]) > 0).all(), "in the order of their addresses"
     assert bytes_on(moved, (0,)) == 2 * 20 * 4 * KIB
     assert bytes_on(moved, ()) == 0
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.pool.kernels.pools import FAN, MIRROR, RECORD, check_whole, data_of, ran, recipe
 from tests.pool.kernels.spaces import KIB, MIB, space
+from zsim.base.arrays import checked
 from zsim.pool.recipes.recipe import (
     FileSizes,
     Fill,
@@ -33,7 +34,7 @@ from zsim.pool.simulator.files import (
     shares_of,
     typical_file_bytes,
 )
-from zsim.pool.simulator.memory import HistoryMemory
+from zsim.pool.simulator.memory import CLASSES, HistoryMemory
 from zsim.pool.simulator.placing import (
     FAILED_KEPT,
     data_class,
@@ -47,7 +48,8 @@ from zsim.pool.simulator.placing import (
     random_below,
 )
 from zsim.pool.simulator.population import HistoryRun
-from zsim.pool.simulator.writing import file_of_slot, held, new_file, txg_room
+from zsim.pool.simulator.rows import NAME, NameRecord, name_mos
+from zsim.pool.simulator.writing import add_vdev, expand_vdevs, file_of_slot, held, new_file, txg_room
 from zsim.scenario.layout import VdevSpec
 
 # SplitMix64 of the seed 1234567, as published with it (Steele, Lea and Flood; rosettacode.org).
@@ -205,6 +207,44 @@ def test_a_slot_is_of_the_file_whose_tree_begins_before_it() -> None:
     memory.now["next_file"] = 5
     found = [file_of_slot(memory.table, slot) for slot in (0, 9, 10, 24, 25, 26, 39, 40, 99)]
     assert found == [0, 0, 1, 1, 2, 3, 3, 4, 4]
+
+
+def test_metadata_goes_to_a_special_vdev_once_it_is_added() -> None:
+    """The first of a class is where each allocator begins; another one of data is one more of its class."""
+    memory = space(vdevs=3, allocators=2)
+    memory.vdevs["klass"], memory.vdevs["present"] = [0, 0, 1], [1, 0, 0]
+    add_vdev(memory.table, 1)
+    assert memory.vdevs["present"].tolist() == [1, 1, 0]
+    assert not memory.allocators["rotor"].any()
+    assert int(memory.now["metadata_class"][0]) == 0
+    add_vdev(memory.table, 2)
+    assert memory.allocators["rotor"].reshape(2, CLASSES).tolist() == [[0, 2, 0]] * 2
+    assert int(memory.now["metadata_class"][0]) == 1
+
+
+def test_an_expanded_vdev_has_its_new_width_and_metaslabs_from_then_on() -> None:
+    memory = space(vdevs=2)
+    memory.vdevs["data"][1], memory.vdevs["final_data"][1] = 3, 4
+    memory.vdevs["count"][1], memory.vdevs["final_count"][1] = 2, 4
+    memory.now["txg"] = 77
+    expand_vdevs(memory.table)
+    row = memory.vdevs[1]
+    assert [int(row[name]) for name in ("data", "count", "expanded")] == [4, 4, 77]
+    assert int(memory.vdevs["expanded"][0]) == 0, "which has not grown"
+
+
+def test_every_slot_of_the_mos_is_visited_once_and_claims_are_not() -> None:
+    memory = HistoryRun(recipe(Fill(0.1)), 1)._memory
+    names = np.zeros(len(memory.slots), NAME)
+    count = name_mos(memory.table, checked(names, NameRecord))
+    first, end = (int(memory.now[name][0]) for name in ("mos_first", "claims_first"))
+    assert sorted(names["slot"][:count].tolist()) == list(range(first, end))
+    assert end + len(memory.slabs) == len(memory.slots)
+    # The objects are shared evenly among the blocks of dnodes.
+    block = np.cumsum((names["item"][2:count] == 0) & (names["level"][2:count] == 0))
+    held = np.bincount(block)[1:] - 1
+    assert held.max() - held.min() <= 1
+    assert (names["item"][2:count].max() - 1) // 32 == len(held) - 1
 
 
 def test_a_removed_file_is_written_again_once_all_have_been() -> None:
