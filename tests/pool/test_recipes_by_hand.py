@@ -35,6 +35,7 @@ from zsim.pool.recipes.styles import (
     AllocatorStyle,
     allocator_style,
 )
+from zsim.pool.simulator import throttle
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.profile import load_release
 
@@ -66,6 +67,12 @@ def test_what_each_release_has_of_the_allocator() -> None:
     assert [each.sticky for each in every] == [STICKY_UNTIL_FRAGMENTED, *[STICKY_FRAG] * 6]
     assert style("2.1.16").aliquot_counts_parity is False
     assert {each.aliquot for each in every[:4]} == {512 * KIB}
+
+
+def test_the_switches_are_those_that_kernels_ask_for() -> None:
+    assert (UNTHROTTLED, BY_NUMBER, BY_BYTES) == (throttle.NONE, throttle.SLOTS, throttle.BYTES)
+    assert len({STICKY_NEVER, STICKY_FRAG, STICKY_UNTIL_FRAGMENTED}) == 3
+    assert style("0.6.5.11").throttle == throttle.NONE
 
 
 def test_a_pool_without_the_histograms_of_space_maps_allocates_by_space() -> None:
