@@ -65,6 +65,13 @@ def test_random_numbers_are_those_of_splitmix64() -> None:
     assert [random_below(memory.table, 7) for _ in SPLITMIX] == [(each >> 11) % 7 for each in SPLITMIX]
 
 
+def test_each_seed_begins_elsewhere() -> None:
+    states = [
+        int(HistoryRun(recipe(Fill(0.01)), seed)._memory.now["random"][0]) for seed in (0, 1, 2, 1 << 40)
+    ]
+    assert len(set(states)) == 4
+
+
 def test_hashes_are_spread_evenly_and_those_of_one_number_are_one() -> None:
     found = np.array([mix(value) for value in range(2000)])
     assert ((found >= 0) & (found < 1 << 31)).all()
