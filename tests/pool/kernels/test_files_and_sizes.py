@@ -49,7 +49,15 @@ from zsim.pool.simulator.placing import (
 )
 from zsim.pool.simulator.population import HistoryRun
 from zsim.pool.simulator.rows import NAME, NameRecord, name_mos
-from zsim.pool.simulator.writing import add_vdev, expand_vdevs, file_of_slot, held, new_file, txg_room
+from zsim.pool.simulator.writing import (
+    add_vdev,
+    expand_vdevs,
+    file_of_slot,
+    held,
+    new_file,
+    remove_bytes,
+    txg_room,
+)
 from zsim.scenario.layout import VdevSpec
 
 # SplitMix64 of the seed 1234567, as published with it (Steele, Lea and Flood; rosettacode.org).
@@ -263,6 +271,19 @@ def test_a_removed_file_is_written_again_once_all_have_been() -> None:
     assert sorted(found[1:4]) == [7, 8, 9]
     assert found[4] == -1
     assert int(memory.now["dead"][0]) == 0
+
+
+@pytest.mark.parametrize("share", [0.25, 0.8])
+def test_a_file_larger_than_what_is_to_go_is_removed_as_often_as_makes_the_mean(share: float) -> None:
+    memory = space()
+    memory.now["coin_bits"], memory.files["records"][0], memory.files["lsize"][0] = 30, 10, 4 * KIB
+    gone = 0
+    for _ in range(300):
+        for name, value in (("alive", 1), ("dead", 0), ("dirty_dnodes", 0)):
+            memory.now[name] = value
+        remove_bytes(memory.table, share * 40 * KIB)
+        gone += int(memory.now["dead"][0])
+    assert gone / 300 == pytest.approx(share, abs=0.09)
 
 
 def test_a_txg_of_several_parts_ends_near_the_fill_that_is_the_goal() -> None:
