@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zsim.planning.fleet.api import _enough
+from zsim.planning.fleet.api import _enough, fleet
 from zsim.planning.fleet.response import FillResponse, tabulated
-from zsim.planning.fleet.spec import Pools
+from zsim.planning.fleet.spec import Fleet, Pools
 from zsim.planning.risk.group import HOUR
 from zsim.planning.risk.reliability import Z90
 from zsim.prediction.answer.records import Quantiles
@@ -82,3 +82,13 @@ def test_so_many_are_enough_that_a_share_of_the_failures_finds_fewer_before_them
     """Ten failures find none before them, five one, three two, two three."""
     assert _enough(np.array([10, 5, 3, 2]), share) == enough
     assert _enough(np.array([0, 0]), share) == 0
+
+
+def test_progress_rises_to_the_whole() -> None:
+    seen: list[float] = []
+    asked = Fleet.from_dict(
+        {"years": 5, "trials": 50, "pool": [{"name": "a", "count": 2, "layout": "mirror2", "hours": 24}]}
+    )
+    fleet(asked, lambda share, _: seen.append(share))
+    assert seen == sorted(seen)
+    assert 0.0 <= seen[0] < seen[-1] == 1.0

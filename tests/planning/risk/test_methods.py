@@ -10,7 +10,7 @@ import pytest
 from zsim.planning.risk.chain import in_window, within
 from zsim.planning.risk.group import HOUR, YEAR, Group, Repair, Worlds, one_world
 from zsim.planning.risk.latent import exposed, pool_gone
-from zsim.planning.risk.simulation import simulate
+from zsim.planning.risk.simulation import _begin, simulate
 from zsim.planning.risk.solve import chance_by, first_end, mean_time
 
 RATE = 0.05 / YEAR
@@ -147,3 +147,11 @@ def test_worlds_are_solved_side_by_side() -> None:
         within(group, one_world(2 * RATE, 24 * HOUR, correlation=6.0), YEAR).vdev[0],
     ]
     np.testing.assert_allclose(together, alone, rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [0.8, 1.0, 2.0])
+def test_the_scale_of_a_law_of_lifetimes_gives_the_mean_life(shape: float) -> None:
+    """Of a Weibull law the mean is scale * gamma(1 + 1 / shape)."""
+    group = Group(children=4, tolerance=1, shape=shape)
+    state = _begin(group, PLAIN, 3, np.random.default_rng(1))
+    assert state.scale(np.arange(3)) * math.gamma(1 + 1 / shape) == pytest.approx(np.full(3, 1 / RATE))
