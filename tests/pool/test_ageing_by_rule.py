@@ -48,8 +48,9 @@ def test_a_frag_is_reached_in_parts_of_a_round_and_ageing_stops_there() -> None:
 
 
 def test_snapshots_need_whole_rounds_as_many_as_are_kept_at_least() -> None:
-    found = aged(HELD, frag=0.3)
-    assert found.rounds == int(found.rounds) >= HELD.snapshots
+    for frag in (0.05, 0.3):
+        found = aged(HELD, frag=frag)
+        assert found.rounds == int(found.rounds) >= HELD.snapshots
     assert found.fill == pytest.approx(0.5, abs=0.03)
     low = aged(HELD, frag=0.3, fill=0.4)
     assert low.fill == pytest.approx(0.4, abs=0.03)

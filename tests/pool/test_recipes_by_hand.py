@@ -65,7 +65,7 @@ def test_what_each_release_has_of_the_allocator() -> None:
     assert [each.allocator_each_third for each in every] == [False] * 6 + [True]
     assert [each.throttle for each in every] == [UNTHROTTLED] * 2 + [BY_NUMBER] * 4 + [BY_BYTES]
     assert [each.sticky for each in every] == [STICKY_UNTIL_FRAGMENTED, *[STICKY_FRAG] * 6]
-    assert style("2.1.16").aliquot_counts_parity is False
+    assert [style(name).aliquot_counts_parity for name in ("2.1.5", "2.1.6")] == [True, False]
     assert {each.aliquot for each in every[:4]} == {512 * KIB}
 
 
