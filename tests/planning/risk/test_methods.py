@@ -155,3 +155,20 @@ def test_the_scale_of_a_law_of_lifetimes_gives_the_mean_life(shape: float) -> No
     group = Group(children=4, tolerance=1, shape=shape)
     state = _begin(group, PLAIN, 3, np.random.default_rng(1))
     assert state.scale(np.arange(3)) * math.gamma(1 + 1 / shape) == pytest.approx(np.full(3, 1 / RATE))
+
+
+@pytest.mark.parametrize("shape", [1.0, 2.0])
+def test_hazard_is_that_of_the_law_of_lifetimes_and_its_pace_the_slope(shape: float) -> None:
+    """Of drives three years old, in a year: the Weibull hazard (t / scale) ** shape, and its derivative."""
+    group = Group(children=4, tolerance=1, shape=shape, age=3 * YEAR)
+    state, rows = _begin(group, PLAIN, 2, np.random.default_rng(1)), np.arange(2)
+    scale = float(state.scale(rows)[0])
+    spent = state.spent(rows, np.full(2, YEAR))
+    assert spent == pytest.approx(np.full((2, 4), (4 * YEAR / scale) ** shape - (3 * YEAR / scale) ** shape))
+    step = 1e-4 * YEAR
+    slope = (((3 * YEAR + step) / scale) ** shape - ((3 * YEAR - step) / scale) ** shape) / (2 * step)
+    assert state.pace(rows, np.zeros(2)) == pytest.approx(np.full((2, 4), slope), rel=1e-5)
+    state.hazard[:] = 4.0
+    assert state.spent(rows, np.full(2, YEAR)) == pytest.approx(4 * spent), (
+        "a hazard that is shared multiplies it"
+    )
