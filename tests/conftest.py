@@ -30,6 +30,7 @@ PLAIN = (
     "vdevs",
     "scan",
     "drives/test_tracks.py",
+    "pool/kernels",
     "engine/test_reference.py",
     "test_plain_kernels.py",
 )

@@ -31,11 +31,33 @@ CASE_TESTS = (
     "case", "scenario", "house/test_one_case.py",
     "prediction/test_worlds.py", "prediction/test_plane.py", "prediction/test_unknowns.py",
 )  # fmt: skip
+ETA_TESTS = tuple(
+    f"planning/test_{name}.py"
+    for name in ("eta", "eta_words", "eta_sentences", "rates", "log_repair", "stale_and_ended", "pictures")
+)
+APART = ("risk", "fleet", "timeline", "eta")
+"""Rooms of planning that are parts of their own."""
+PLANNING = tuple(
+    path.relative_to(ROOT / "zsim").as_posix()
+    for path in sorted((ROOT / "zsim" / "planning").iterdir())
+    if path.stem not in {*APART, "__init__", "__pycache__"}
+)
 PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "vdevs": (("vdevs",), ("vdevs",)),
     "scan": (("scan", "operation/memory_limit.py"), ("scan",)),
     "drives": (("drives",), ("drives", "engine/test_sick_drives.py", "engine/test_choosing.py")),
-    "pool": (("pool",), ("pool", "test_plain_kernels.py")),
+    "pool": (
+        (
+            "pool/blocks.py",
+            "pool/fragmentation.py",
+            "pool/statistics.py",
+            "pool/measured",
+            "pool/miniature",
+            "pool/recipes",
+        ),
+        ("pool",),
+    ),
+    "simulator": (("pool/simulator",), ("pool/kernels", "pool/test_draws.py", "test_plain_kernels.py")),
     "reference": (
         ("engine/reference",),
         (
@@ -48,7 +70,11 @@ PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "observe": (("observe",), ("observe", "drives/test_fitting.py")),
     "prediction": (("prediction",), ("prediction", "statistical/test_exact_runs.py")),
     "operation": (("operation",), ("operation", "scan/test_rules.py")),
-    "planning": (("planning",), ("planning",)),
+    "risk": (("planning/risk",), ("planning/risk", "planning/test_pictures.py")),
+    "fleet": (("planning/fleet",), ("planning/fleet", "planning/test_pictures.py")),
+    "timeline": (("planning/timeline",), ("planning/timeline", "planning/test_pictures.py")),
+    "eta": (("planning/eta",), ETA_TESTS),
+    "planning": (PLANNING, ("planning",)),
     "scenario": (("scenario",), ("scenario",)),
     "case": (("case",), CASE_TESTS),
 }
@@ -61,7 +87,7 @@ OPERATORS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
     ast.Mod: ast.FloorDiv, ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
-PLAIN = frozenset({"vdevs", "scan", "drives", "pool", "reference"})
+PLAIN = frozenset({"vdevs", "scan", "drives", "simulator", "reference"})
 """Run with kernels as plain Python, as CI does as well: no compilation, and every index is checked."""
 PLAIN_TEST_S, TEST_S = 1.5, 8.0
 """CPU time that one test may take [s]: as plain Python many take a hundred times longer."""
@@ -222,18 +248,20 @@ class Judge:
         """Return what notices a mutation, or nothing, and what was run."""
         body = mutated_function(mutation)
         is_compiled = self.part not in PLAIN and "njit" in mutation.path.read_text()
+        path = str(mutation.path)
+        near = [test for test in campaign.tests if any(place[0] == path for place in test.calls)]
         if body and body[0] in campaign.functions and not is_compiled:
             every = campaign.covering(body[0])
             tests = self.within(every)
             found = campaign.notices(*body, tests) if tests else ""
-            anew = [test for test in campaign.tests if test.is_spawning]
+            # What ran at import has done so before it is patched.
+            again = near if body[0] in campaign.at_import else []
+            anew = again + [test for test in campaign.tests if test.is_spawning and test not in again + tests]
             ran = f"{len(tests)} of {len(every)} tests that call it"
         else:
             found, ran, tests = "", "", []
-            path = str(mutation.path)
-            near = [test for test in campaign.tests if any(place[0] == path for place in test.calls)]
             anew = near + [test for test in campaign.tests if test not in near]
-        anew = self.within([test for test in anew if test not in tests])
+        anew = self.within(anew)
         if found or not anew:
             return found, ran
         plain = mutation.path.read_text()

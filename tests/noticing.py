@@ -3,8 +3,8 @@
 A first fork runs every test once and notes its CPU time and the functions it calls, those behind shared
 fixtures and caches included.  A mutation of a function's body is then put into a fork in which only tests
 that call the function run, cheapest first, until one fails.  What cannot be patched (constants of modules,
-fields of classes) is written into the copy of the tree and run in a process of its own, and so are tests
-that start processes.
+fields of classes, what runs at import) is written into the copy of the tree and run in a process of its own,
+and so are tests that start processes.
 """
 
 from __future__ import annotations
@@ -127,12 +127,14 @@ class Campaign:
         self.fixtures: dict[int, set[CodeType]] = {}
         self.failed: list[str] = []
         self.too_slow = False
+        self.at_import: frozenset[Place] = frozenset()
 
     def run(self, names: Sequence[str]) -> None:
         """Collect tests and do what is to be done, in this process."""
         functools.lru_cache = self.notes.cache  # type: ignore[assignment]
         functools.cache = self.notes.cache(None)
         options = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        sys.settrace(self.notes.trace)
         code = pytest.main([*options, *(f"tests/{each}" for each in names)], plugins=[self])
         if code not in {0, 5}:
             raise SystemExit(f"tests cannot be collected: {code}")
@@ -141,6 +143,8 @@ class Campaign:
         """Run what is to be done instead of the tests."""
         for name in self.modules:
             importlib.import_module(name)
+        sys.settrace(None)
+        self.at_import = frozenset(self.notes.places(self.notes.seen))
         self.items = {item.nodeid: item for item in session.items}
         # What was made at import stays; what is kept when asked for is made anew.
         for kept in self.notes.caches:

@@ -156,3 +156,5 @@ def test_what_is_just_possible_is_taken() -> None:
     assert case("2*mirror2", operation="remove", fill=0.4).operation == "remove"
     assert case("mirror3", operation="rebuild", replace=1).replace == 1
     assert case("mirror3", operation="resilver", replace=2).replace == 2
+    assert case("mirror2", exchanged=["1:@4TB"]).exchanged_model(1) is not None
+    assert case("draid2:4d:12c:2s", target="distributed-spare").onto_spare

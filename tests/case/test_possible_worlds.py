@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,7 +25,7 @@ from zsim.case.worlds import (
 )
 from zsim.prediction.api import case_of
 from zsim.scenario.model import Scenario
-from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
+from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, most_allocated, pool_size
 
 TB = 10**12
 
@@ -151,3 +153,92 @@ def test_a_read_of_the_pool_is_one_of_each_drive_that_holds_the_record(
     (load,) = in_world(known, Member(load=10.0)).load
     assert (load.kind, load.rate) == ("random-read", pytest.approx(10.0 * drives / touched))
     assert reads_of_pool(known, 0.0) > 0.0
+
+
+def test_what_has_no_share_is_never_picked_and_a_place_at_a_border_is_the_next_one_s() -> None:
+    choices = (Choice("none", 0.0), Choice("a", 1.0), Choice("b", 1.0))
+    assert [pick(choices, place) for place in (0.0, 0.5, 1.0)] == ["a", "b", "b"]
+
+
+def test_capacities_up_to_that_of_the_new_drive_are_possible() -> None:
+    for stated in ({"new_drive_size": "8TB"}, {"new_drive": "st8000vn004"}):
+        sizes = {int(each.value) for each in drive_sizes(case(**stated))}
+        assert max(sizes) == max(size for size in COMMON_DRIVE_BYTES if size <= 8.002 * TB)
+
+
+def test_of_a_pool_that_a_vdev_leaves_drives_hold_it_without_that_vdev() -> None:
+    known = case("2*mirror2", operation="remove", alloc="6T")
+    for each in drive_sizes(known):
+        assert known.alloc <= most_allocated(known.layout, int(each.value), known.release, removes=True)
+    scrub = case("2*mirror2", operation="scrub", alloc="6T")
+    assert len(drive_sizes(scrub)) > len(drive_sizes(known))
+
+
+def test_capacities_are_log_normal_about_the_usual_one_of_their_time() -> None:
+    """Half and twice as large are as likely, for as much as each stands for."""
+    for release, year in (("openzfs-2.3", 2024), ("zol-0.7", 2015), ("freebsd-9.1", 2012)):
+        known = case(release=release)
+        usual = next(size for since, size in reversed(worlds.USUAL_SIZES) if since <= known.release.year)
+        assert known.release.year >= year or usual == worlds.USUAL_SIZES[0][1]
+        spread = worlds.assumption("spread.drive_size")
+        for each in drive_sizes(known):
+            away = (math.log(float(each.value)) - math.log(usual)) / spread
+            assert each.share / worlds._gap(int(each.value)) == pytest.approx(math.exp(-away * away / 2))
+
+
+def test_unlikely_capacities_are_left_out_and_something_is_left() -> None:
+    shares = [each.share for each in drive_sizes(case())]
+    assert min(shares) > worlds.LEAST_SHARE * max(shares)
+    impossible = case(alloc="1M")
+    assert drive_sizes(impossible)
+    assert fills(case("2*mirror2", operation="remove", drive_size="4TB", fill=0.1))
+
+
+@pytest.mark.parametrize("recordsize", ["128K", "1M"])
+@pytest.mark.parametrize("vendor", ["WD", "generic", "Seagate"])
+def test_narrow_columns_of_shingled_drives_of_wd_may_be_rewritten_more(recordsize: str, vendor: str) -> None:
+    """128K over four data drives are columns of 32K, 1M are of 256K."""
+    known = case(recordsize=recordsize)
+    found = {float(each.value) for each in worlds.shinglings(known, vendor)}
+    plain = {factor for factor, _ in worlds.SHINGLINGS}
+    narrow = {factor for factor, _ in worlds.NARROW_SHINGLINGS}
+    assert found == (plain | narrow if recordsize == "128K" and vendor != "Seagate" else plain)
+
+
+@pytest.mark.parametrize("choices", [
+    worlds.write_caches, worlds.sector_sizes, worlds.loads, worlds.drive_classes, uses, lambda: uses(1e9),
+])  # fmt: skip
+def test_shares_are_probabilities(choices: Callable[[], tuple[Choice, ...]]) -> None:
+    found = choices()
+    assert all(0.0 < each.share < 1.0 for each in found)
+    assert math.fsum(each.share for each in found) == pytest.approx(1.0, abs=0.01)
+    assert len({each.value for each in found}) == len(found)
+
+
+def test_fills_are_even_steps_up_to_what_is_advised() -> None:
+    values = [float(each.value) for each in fills(case())]
+    assert [values[0], values[-1]] == pytest.approx([0.2, 0.8])
+    steps = [above - below for below, above in itertools.pairwise(values)]
+    assert steps == pytest.approx([steps[0]] * len(steps))
+    assert len({each.share for each in fills(case())}) == 1
+
+
+def test_capacities_are_unknown_where_neither_drive_nor_capacity_is_stated() -> None:
+    assert worlds.has_unknown_size(case())
+    assert not worlds.has_unknown_size(case(drive="hd103uj"))
+    assert not worlds.has_unknown_size(case(drive_size="4TB"))
+
+
+def test_a_world_has_the_sectors_use_and_write_cache_that_were_drawn() -> None:
+    known = case()
+    world = in_world(known, Member(ashift=9, history="database", write_cache=False))
+    assert (world.ashift, world.history.name, world.write_cache) == (9, "database", False)
+    assert world.member.ashift == 9
+    assert in_world(known, Member(load=0.001)).load[0].rate == 0.02, "one read in fifty seconds at least"
+
+
+def test_the_new_drive_of_a_special_vdev_is_not_that_of_a_world_s_data() -> None:
+    known = case("raidz2x6+special:mirror2", replace_in="special")
+    world = in_world(known, Member(drive_size=2 * TB))
+    assert world.new_drive == known.new_drive
+    assert world.drive.capacity_bytes == 2 * TB

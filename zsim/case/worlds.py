@@ -176,7 +176,7 @@ def drive_sizes(case: Case) -> tuple[Choice, ...]:
             fill = case.alloc / pool_size(case.layout, size, case.release)
             share *= _usual_fill(fill) if fill <= _most_fill(case, size) else 0.0
         choices.append(Choice(size, share))
-    most_likely = max((choice.share for choice in choices), default=0.0)
+    most_likely = max(choice.share for choice in choices)
     found = tuple(choice for choice in choices if choice.share > LEAST_SHARE * most_likely)
     return found if most_likely > 0.0 else (Choice(case.drive_size, 1.0),)
 

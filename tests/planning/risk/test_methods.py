@@ -10,7 +10,7 @@ import pytest
 from zsim.planning.risk.chain import in_window, within
 from zsim.planning.risk.group import HOUR, YEAR, Group, Repair, Worlds, one_world
 from zsim.planning.risk.latent import exposed, pool_gone
-from zsim.planning.risk.simulation import simulate
+from zsim.planning.risk.simulation import _begin, simulate
 from zsim.planning.risk.solve import chance_by, first_end, mean_time
 
 RATE = 0.05 / YEAR
@@ -147,3 +147,28 @@ def test_worlds_are_solved_side_by_side() -> None:
         within(group, one_world(2 * RATE, 24 * HOUR, correlation=6.0), YEAR).vdev[0],
     ]
     np.testing.assert_allclose(together, alone, rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [0.8, 1.0, 2.0])
+def test_the_scale_of_a_law_of_lifetimes_gives_the_mean_life(shape: float) -> None:
+    """Of a Weibull law the mean is scale * gamma(1 + 1 / shape)."""
+    group = Group(children=4, tolerance=1, shape=shape)
+    state = _begin(group, PLAIN, 3, np.random.default_rng(1))
+    assert state.scale(np.arange(3)) * math.gamma(1 + 1 / shape) == pytest.approx(np.full(3, 1 / RATE))
+
+
+@pytest.mark.parametrize("shape", [1.0, 2.0])
+def test_hazard_is_that_of_the_law_of_lifetimes_and_its_pace_the_slope(shape: float) -> None:
+    """Of drives three years old, in a year: the Weibull hazard (t / scale) ** shape, and its derivative."""
+    group = Group(children=4, tolerance=1, shape=shape, age=3 * YEAR)
+    state, rows = _begin(group, PLAIN, 2, np.random.default_rng(1)), np.arange(2)
+    scale = float(state.scale(rows)[0])
+    spent = state.spent(rows, np.full(2, YEAR))
+    assert spent == pytest.approx(np.full((2, 4), (4 * YEAR / scale) ** shape - (3 * YEAR / scale) ** shape))
+    step = 1e-4 * YEAR
+    slope = (((3 * YEAR + step) / scale) ** shape - ((3 * YEAR - step) / scale) ** shape) / (2 * step)
+    assert state.pace(rows, np.zeros(2)) == pytest.approx(np.full((2, 4), slope), rel=1e-5)
+    state.hazard[:] = 4.0
+    assert state.spent(rows, np.full(2, YEAR)) == pytest.approx(4 * spent), (
+        "a hazard that is shared multiplies it"
+    )

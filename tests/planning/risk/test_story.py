@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from zsim.cli.main import main
-from zsim.planning.risk.api import risk
+from zsim.planning.risk.api import is_endless, risk
 from zsim.planning.risk.chain import in_window
 from zsim.planning.risk.group import HOUR, Group, one_world
 from zsim.planning.risk.question import RiskInputs
@@ -19,6 +19,7 @@ from zsim.planning.timeline import api as timelines
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.redundancy import Level
 from zsim.prediction.answer.records import Quantiles
+from zsim.scenario.releases.profile import load_release
 
 RATE = 2e-6 / HOUR
 ONE = np.ones(1)
@@ -130,3 +131,11 @@ def test_bad_input_is_one_sentence(flags: str, field: str, capsys: pytest.Captur
     assert told.out == ""
     assert told.err.startswith(f"zsim: {field} ")
     assert len(told.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("release", "endless"), [
+    ("freebsd-9.1", True), ("0.6.5.11", True), ("0.7.13", True), ("0.8.6", True), ("2.0.7", False),
+    ("2.1.5", False), ("2.4.4", False),
+])  # fmt: skip
+def test_an_unreadable_block_keeps_a_resilver_from_ending_up_to_0_8(release: str, endless: bool) -> None:
+    assert is_endless(load_release(release)) == endless

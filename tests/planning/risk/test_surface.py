@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from zsim.planning.risk.evaluate import WORLDS_SOLVED, draw, loss_within, summed_up, window_loss
-from zsim.planning.risk.group import HOUR, Group
+from zsim.planning.risk.group import HOUR, Group, Worlds
 from zsim.planning.risk.question import RiskInputs, Unknowns, unknowns
+from zsim.planning.risk.records import rounded
 from zsim.planning.risk.reliability import Spread
-from zsim.planning.risk.surface import EVALUATED, surface
+from zsim.planning.risk.surface import EVALUATED, _logarithms, surface
 
 HOURS = Spread(32 * HOUR, 20 * HOUR, 86 * HOUR)
 
@@ -73,3 +74,20 @@ def test_the_error_of_a_simulation_stays_that_of_its_mean() -> None:
     again = float(np.sqrt(np.sum((spread.vdev * spread.error) ** 2)) / np.sum(spread.vdev))
     assert again == pytest.approx(share, rel=1e-9)
     assert summed_up(spread.vdev, spread.error).low <= summed_up(spread.vdev, 0.0 * spread.error).low
+
+
+def test_only_inputs_that_vary_are_axes_of_the_surface() -> None:
+    """Rate and hours vary here; the delay of none has no logarithm, and is not asked for one."""
+    two = np.array([1.0, 2.0])
+    worlds = Worlds(rate=two, correlation=np.ones(2), hours=3 * two, delay=np.zeros(2), latent=np.zeros(2),
+                    removal=np.ones(2), tripping=np.zeros(2))  # fmt: skip
+    found = _logarithms(worlds)
+    assert found == pytest.approx(np.log(np.column_stack([two, 3 * two])))
+
+
+@pytest.mark.parametrize(("value", "digits", "wanted"), [
+    (1234.5, 2, 1200.0), (0.0012345, 3, 0.00123), (-98.7, 1, -100.0), (0.0, 2, 0.0),
+    (float("inf"), 2, float("inf")),
+])  # fmt: skip
+def test_a_number_has_so_many_significant_digits(value: float, digits: int, wanted: float) -> None:
+    assert rounded(value, digits) == wanted

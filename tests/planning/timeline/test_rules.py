@@ -12,6 +12,7 @@ from tests.planning.timeline.telling import HOUR, PASS_BYTES, TXG, KnownPasses, 
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.planning.timeline.passes import WORLDS, PassTimes, facts
+from zsim.planning.timeline.redundancy import Target
 from zsim.planning.timeline.result import whole_at
 from zsim.planning.timeline.rules import FILE, rules_of, table_for
 from zsim.planning.timeline.scans import last_position
@@ -571,3 +572,12 @@ def test_systems_stand_where_their_code_was_taken_from() -> None:
     assert choice("solaris-11.2", "zpool_resilver") == "none"
     assert choice("openzfs-2.0.7", "hot_spare") == "healing"
     assert choice("openzfs-2.1.0", "hot_spare") == "sequential-first"
+
+
+def test_a_vdev_is_a_target_while_one_of_its_drives_waits_to_be_written() -> None:
+    pool = tell([], layout="2*raidz2x6")
+    for waiting in (pool.waiting, pool.after_rebuild):
+        assert [pool.is_target(vdev) for vdev in (0, 1)] == [False, False]
+        waiting.append(Target(vdev=1, slot=0))
+        assert [pool.is_target(vdev) for vdev in (0, 1)] == [False, True]
+        waiting.clear()
