@@ -165,7 +165,7 @@ def pool_fragmentation(
     vdevs : tuple of TopLevel
         The pool: its top-level vdevs are weighted by size.
     release : ReleaseProfile
-        To 2.3 the mean over a vdev's metaslabs is plain, in 2.4 weighted by free space.
+        To 2.3.0 the mean over a vdev's metaslabs is plain, from 2.3.1 weighted by free space.
     free : ndarray of int64, shape (metaslabs,), optional
         Free space of each [bytes]; taken from the lower bounds of the histogram if not given.
     of : collection of int
