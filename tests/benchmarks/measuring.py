@@ -220,7 +220,10 @@ def same_pools() -> None:
 
 
 def sweep_row() -> None:
-    """Print what a row of a sweep takes in a process that goes on with the next."""
+    """Print what a row of a sweep takes in a process that goes on with the next, begun as its workers are."""
+    from zsim.base.machine.lightly import begin_lightly
+
+    begin_lightly()
     from zsim.planning.running import answer
     from zsim.scenario.model import Scenario
 

@@ -71,7 +71,8 @@ def entries(first: int, count: int, *turns: list[int]) -> SampledEntries:
     def end_txg(queued: Any) -> Any:
         return np.isin(queued, next(left, []))
 
-    found._freed, found._first = SimpleNamespace(end_txg=end_txg), first  # type: ignore[assignment]
+    found._freed = SimpleNamespace(end_txg=end_txg)  # type: ignore[assignment]
+    found._entry_of = np.arange(-first, count)
     found.gone = np.zeros(count, bool)
     return found
 

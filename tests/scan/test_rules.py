@@ -293,13 +293,13 @@ def test_entries_begin_at_their_copy_and_follow_the_items_copies() -> None:
     offset = np.arange(3 * count, dtype=np.int64).reshape(count, 3)
     blocks = replace(blocks, dva_vdev=vdev, dva_offset=offset, dva_count=np.full(count, 3, np.int16))
     items = scan_items(blocks, seed=1)
-    rows, copy = np.array([2, 2, 3]), np.array([0, 2, 1])
-    scrub = with_entries(items, blocks, rows, copy, seed=1, scrub=True)
+    rows, copy, chance = np.array([2, 2, 3]), np.array([0, 2, 1]), np.array([0.1, 0.5, 0.9])
+    scrub = with_entries(items, blocks, rows, copy, chance=chance, scrub=True)
     assert len(scrub) == count + 3
     assert scrub.vdev[count:].tolist() == [0, 2, 1]
     assert scrub.offset[count:].tolist() == [6, 8, 10]
     assert scrub.copy_count[count:].tolist() == [0, 0, 0]
-    repair = with_entries(items, blocks, rows, copy, seed=1, scrub=False)
+    repair = with_entries(items, blocks, rows, copy, chance=chance, scrub=False)
     for entry, row in zip(range(count, count + 3), rows.tolist(), strict=True):
         begin = repair.copies[entry]
         places = [int(repair.offset[entry]), *repair.copy_offset[begin : begin + 2].tolist()]
@@ -350,8 +350,8 @@ def test_a_block_is_read_as_wide_as_it_was_written() -> None:
     assert scan_items(blocks, seed=1).columns.tolist() == [0, 0, 0, 0]
     items = scan_items(blocks, seed=1, vdevs=(expanded,))
     assert items.columns[2:].tolist() == [3, 0]
-    rows, copy = np.array([3, 2]), np.array([0, 0])
-    entries = with_entries(items, blocks, rows, copy, seed=1, scrub=True, vdevs=(expanded,))
+    rows, copy, chance = np.array([3, 2]), np.array([0, 0]), np.array([0.2, 0.7])
+    entries = with_entries(items, blocks, rows, copy, chance=chance, scrub=True, vdevs=(expanded,))
     assert entries.columns[-2:].tolist() == [0, 3]
     # On the second of two vdevs, as the second of two copies.
     twice = replace(blocks, dva_count=np.full(len(blocks), 2, np.int16))
@@ -360,7 +360,7 @@ def test_a_block_is_read_as_wide_as_it_was_written() -> None:
     twice.dva_vdev[:, 0], twice.dva_vdev[:, 1] = 0, 1
     vdevs = (DamagedVdev("mirror", 2, 0, 12), expanded)
     assert columns_of(twice, vdevs)[2:].tolist() == [[0, 3, 0], [0, 0, 0]]
-    second = with_entries(items, twice, rows, copy + 1, seed=1, scrub=True, vdevs=vdevs)
+    second = with_entries(items, twice, rows, copy + 1, chance=chance, scrub=True, vdevs=vdevs)
     assert second.columns[-2:].tolist() == [0, 3]
 
 

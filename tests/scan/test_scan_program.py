@@ -11,14 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zsim.pool.blocks import LEVEL_OBJSET, BlockTable
+from zsim.scan.items import ScanItems
 from zsim.scan.program import (
     OP_ISSUE,
     DamagedVdev,
     needs_io,
     preferred_copy,
+    read_chances,
     rewritten_by_start,
     scan_items,
     traversal_program,
+    with_entries,
 )
 from zsim.scan.rebuild import allocated_ranges, rebuild_chunks
 from zsim.scan.sorted import (
@@ -29,6 +32,7 @@ from zsim.scan.sorted import (
     extent_order,
     joined,
     queue_entries,
+    with_own_items,
 )
 from zsim.vdevs.raidz import raidz_asize, raidz_map, raidz_piece
 
@@ -134,6 +138,36 @@ def test_without_a_mos_nothing_is_rewritten_by_the_start() -> None:
 def queue(places: Places) -> ScanQueue:
     blocks = table(places, gap=1 << 30)
     return queue_entries(blocks, np.arange(2, len(blocks)))
+
+
+def issued(items: ScanItems, number: int) -> tuple[object, ...]:
+    """Return what is read and repaired where an item is issued."""
+    begin = int(items.copies[number])
+    others = slice(begin, begin + int(items.copy_count[number]))
+    own = [getattr(items, name)[number] for name in ("vdev", "offset", "psize", "level0", "columns")]
+    return (*own, items.copy_vdev[others].tolist(), items.copy_offset[others].tolist())
+
+
+@given(scattered(), st.integers(0, 255), st.integers(0, 255), st.booleans())
+def test_entries_that_share_the_item_of_their_block_are_issued_as_with_one_of_their_own(
+    places: Places, copied: int, moved: int, scrub: bool
+) -> None:
+    blocks = table(places)
+    count = np.array([1 + (copied >> row % 8 & 1) for row in range(len(blocks))], np.int16)
+    blocks = replace(blocks, dva_count=count)
+    blocks.dva_vdev[count > 1, 1], blocks.dva_offset[count > 1, 1] = 1, 1 << 40
+    # The scan visits some where they were, and issues them from where they are.
+    elsewhere = replace(blocks, dva_offset=blocks.dva_offset.copy())
+    elsewhere.dva_offset[:, 0] += SECTOR * np.array([moved >> row % 8 & 1 for row in range(len(blocks))])
+    items = scan_items(elsewhere, seed=3, wanted=np.ones(len(blocks), bool))
+    entries = queue_entries(blocks, np.arange(len(blocks)))
+    chance = read_chances(4, len(entries))
+    each = with_entries(items, blocks, entries.item, entries.copy, chance=chance, scrub=scrub)
+    shared, named = with_own_items(items, blocks, entries, seed=3, scrub=scrub)
+    assert len(set(named.item.tolist())) == len(entries)
+    assert len(shared) <= len(each)
+    for entry, item in enumerate(named.item.tolist()):
+        assert issued(shared, item) == issued(each, len(items) + entry)
 
 
 @given(scattered())

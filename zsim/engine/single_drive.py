@@ -17,7 +17,8 @@ from zsim.base.jit import bare, njit, word_of
 from zsim.drives.derived import random_service
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.codes import FOREVER
-from zsim.engine.compiled.drive import device_event, next_slot, submit
+from zsim.engine.compiled.drive import device_event, submit
+from zsim.engine.compiled.events import next_slot
 from zsim.engine.compiled.memory import (
     N_LEAVES,
     N_SERVERS,

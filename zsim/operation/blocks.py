@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +17,8 @@ from zsim.operation.rules import pool_window, vdev_window
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.pool.blocks import BlockTable
 from zsim.scan.items import ScanItems, plain_items
-from zsim.scan.program import OP_ISSUE, Program, metadata_above, scan_items, traversal_program, with_entries
-from zsim.scan.sorted import Addresses, ScanQueue, joined, queue_entries
+from zsim.scan.program import OP_ISSUE, Program, metadata_above, scan_items, traversal_program
+from zsim.scan.sorted import Addresses, ScanQueue, joined, queue_entries, with_own_items
 from zsim.scenario.releases.profile import ReleaseProfile
 
 I64 = NDArray[np.int64]
@@ -33,6 +32,7 @@ class ScanTables(NamedTuple):
     items: ScanItems
     queue: ScanQueue | None
     rows: I64
+    unwind: I64 | None
 
 
 def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
@@ -43,26 +43,22 @@ def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
     setup : RunSetup
         Of its hardware only the shape of the vdevs matters, and which of their children are damaged.
     queued : bool
-        Whether a sorted scan's entries are made items of their own.
+        Whether a sorted scan's entries are given items.
     """
     wanted, vdevs = wanted_blocks(setup), damaged_vdevs(setup.model)
     if setup.operation == "rebuild" and setup.model.client_count == 0:
         # It goes by ranges, and nobody reads its blocks: of half a million small ones their items are 100 MB.
         none = np.zeros(0, np.int64)
-        return ScanTables(wanted, Program(none, none), plain_items(none, none, none), None, none)
+        return ScanTables(wanted, Program(none, none), plain_items(none, none, none), None, none, None)
     visited = setup.blocks if setup.visited is None else setup.visited
     items = scan_items(visited, seed=setup.seed, wanted=wanted, vdevs=vdevs, imported=setup.imported)
     walk = traversal_program(setup.blocks, items, wanted, prefetch=plain_prefetch(setup.release))
     if not (setup.collects and queued):
-        return ScanTables(wanted, walk, items, None, np.zeros(0, np.int64))
+        return ScanTables(wanted, walk, items, None, np.zeros(0, np.int64), items.unwind)
     queue = queue_entries(setup.blocks, walk.item[walk.code == OP_ISSUE])
-    first = len(items)
-    items = with_entries(
-        items, setup.blocks, queue.item, queue.copy, seed=setup.seed,
-        scrub=setup.operation == "scrub", vdevs=vdevs,
-    )  # fmt: skip
-    own = replace(queue, item=np.arange(first, first + len(queue)))
-    return ScanTables(wanted, walk, items, own, queue.item)
+    scrub = setup.operation == "scrub"
+    every, own = with_own_items(items, setup.blocks, queue, seed=setup.seed, scrub=scrub, vdevs=vdevs)
+    return ScanTables(wanted, walk, every, own, queue.item, items.unwind)
 
 
 class KeptTables:
@@ -110,7 +106,7 @@ class ScanBlocks:
     ----------
     setup : RunSetup
     queued : bool
-        Whether a sorted scan's entries are made items of their own.
+        Whether a sorted scan's entries are given items.
     kept : KeptTables, optional
         Where what is made of the blocks is found, and left, for other runs of them.
 
@@ -121,9 +117,13 @@ class ScanBlocks:
     walk : Program
         Visits and issues in the order of the traversal.
     items : ScanItems
-        Blocks, then queue entries, then chunks of a rebuild, then blocks of the intent log.
+        Blocks, then queue entries that need one, then chunks of a rebuild, then blocks of the intent log.
     queue : ScanQueue, optional
-        Entries of a sorted scan in the order visited, each an item of its own.
+        Entries of a sorted scan in the order visited, no two with the same item.
+    rows : ndarray of int64
+        Block of each of them.
+    unwind : ndarray of int64, optional
+        The way up from each item (`ScanItems`).
     programs, metaslabs : list of Program, list of int
         Of a rebuild, and the metaslab with which each begins.
     windows : list of Window
@@ -137,13 +137,13 @@ class ScanBlocks:
         tables = (kept or KeptTables()).of(setup, queued)
         self.wanted, self.walk, self.rows = tables.wanted, tables.walk, tables.rows
         self.items: ScanItems = tables.items
+        self.unwind = tables.unwind
         self.queue = tables.queue
         self.programs: list[Program] = []
         self.metaslabs: list[int] = []
         if setup.operation == "rebuild":
             self.items, self.programs, self.metaslabs = chunk_programs(setup, self.items)
         self.items, self.log_items = with_log(setup.model, setup.log_bytes, self.items)
-        self.unwind = self.items.unwind
         self.set_windows(setup.release)
 
     def set_windows(self, release: ReleaseProfile) -> None:

@@ -137,11 +137,11 @@ def needs_io(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...], *, column_test:
     for number, vdev in enumerate(vdevs):
         if not vdev.damaged:
             continue
-        row, copy = np.nonzero(blocks.dva_vdev == number)
+        # By flat index: numpy takes pairs of indices several times as slowly.
+        place = np.flatnonzero(blocks.dva_vdev.ravel() == number)
+        row = place // MAX_DVAS
         if kind_of(vdev.kind).skips_blocks(column_test):
-            # By flat index: numpy takes pairs of indices several times as slowly.
-            offset = blocks.dva_offset.ravel().take(MAX_DVAS * row + copy)
-            row = row[touched(offset, blocks.psize.take(row), vdev)]
+            row = row[touched(blocks.dva_offset.ravel().take(place), blocks.psize.take(row), vdev)]
         result[row] = True
     return result
 
@@ -391,8 +391,9 @@ def scan_items(
     several = np.flatnonzero(blocks.dva_count > 1)
     own = HeldDvas(held.vdev[:, 0], held.offset[:, 0], held.columns[:, 0])
     first, following, parents = metadata_tree(_ranks(blocks.object, blocks.level), traversed)
+    chance = read_chances(seed, len(blocks))[several]
     return ScanItems(
-        **_places(own, several, held.at(several), blocks.dva_count, seed),
+        **_places(own, several, held.at(several), blocks.dva_count, chance),
         psize=blocks.psize,
         level0=(blocks.level == 0),
         prefetch_first=first,
@@ -415,8 +416,17 @@ class Places(TypedDict):
     copy_columns: I16
 
 
+def read_chances(seed: int, count: int) -> NDArray[np.float64]:
+    """Return the random numbers by which a scan chooses the copy it reads, one of each block or entry."""
+    return np.random.Generator(np.random.Philox(key=seed)).random(count)
+
+
 def _places(
-    first: HeldDvas, several: NDArray[np.int64], held: HeldDvas, dvas: NDArray[np.int16], seed: int
+    first: HeldDvas,
+    several: NDArray[np.int64],
+    held: HeldDvas,
+    dvas: NDArray[np.int16],
+    chance: NDArray[np.float64],
 ) -> Places:
     """Return where each block is read, and where its other copies are.
 
@@ -430,11 +440,11 @@ def _places(
         All DVAs of these, in the order in which the scan holds them.
     dvas : ndarray of int16, shape (n,)
         How many each block has.
-    seed : int
+    chance : ndarray of float64, shape (m,)
+        See `preferred_copy`.
     """
     vdev, offset, columns = first.vdev.astype(np.int64), first.offset.copy(), first.columns.copy()
     count, place = np.maximum(dvas.astype(np.int64) - 1, 0), np.arange(MAX_DVAS)[None, :]
-    chance = np.random.Generator(np.random.Philox(key=seed)).random(len(dvas))[several]
     chosen = preferred_copy(held.vdev, dvas[several], chance)
     vdev[several], offset[several], columns[several] = held.at(np.arange(len(several)), chosen)
     others = (place < dvas[several, None]) & (place != chosen[:, None])
@@ -456,7 +466,7 @@ def with_entries(
     rows: NDArray[np.int64],
     copy: NDArray[np.int64],
     *,
-    seed: int,
+    chance: NDArray[np.float64],
     scrub: bool,
     vdevs: tuple[DamagedVdev, ...] = (),
 ) -> ScanItems:
@@ -469,7 +479,8 @@ def with_entries(
     blocks : BlockTable
     rows, copy : ndarray of int64, shape (m,)
         Block of each entry, and which of its DVAs the entry stands for.
-    seed : int
+    chance : ndarray of float64, shape (m,)
+        See `preferred_copy`.
     scrub : bool
         A scrub reads that DVA and nothing else; a resilver holds all DVAs, that one first, and repairs the
         others from the one it reads (OpenZFS dsl_scan.c:bp2sio).
@@ -484,7 +495,7 @@ def with_entries(
         several,
         held.take(MAX_DVAS * rows[several, None] + turned),
         np.ones_like(count) if scrub else count,
-        seed + 1,
+        chance[several],
     )
     new = plain_items(places["vdev"], places["offset"], items.psize[rows], level0=items.level0[rows])
     nowhere = np.broadcast_to(np.int64(NO_ITEM), len(rows))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.jit import njit
 from zsim.pool.blocks import MAX_DVAS, BlockTable
-from zsim.scan.program import OP_ISSUE, Program
+from zsim.scan.items import ScanItems
+from zsim.scan.program import OP_ISSUE, DamagedVdev, Program, read_chances, with_entries
 
 SIO_BYTES, DVA_BYTES = 120, 16
 # A smaller part of a queue is sorted; of a larger one, the sorted whole is gone through.
@@ -87,19 +89,81 @@ def queue_entries(blocks: BlockTable, visited: NDArray[np.int64]) -> ScanQueue:
     Every entry carries all DVAs of its block (OpenZFS dsl_scan.c:dsl_scan_enqueue, bp2sio): so the read of
     one copy repairs the others, k times.
     """
-    counts = blocks.dva_count[visited]
-    rows = np.repeat(visited, counts)
-    starts = np.cumsum(counts) - counts
-    copy = np.arange(len(rows)) - np.repeat(starts, counts)
-    flat = MAX_DVAS * rows + copy
-    return ScanQueue(
-        item=rows.astype(np.int64),
-        copy=copy.astype(np.int64),
-        vdev=blocks.dva_vdev.ravel().take(flat).astype(np.int64),
-        offset=blocks.dva_offset.ravel().take(flat),
-        asize=blocks.dva_asize.ravel().take(flat),
-        record_bytes=SIO_BYTES + DVA_BYTES * blocks.dva_count[rows].astype(np.int64),
-    )
+    queue = ScanQueue(*np.empty((6, int(blocks.dva_count[visited].sum())), np.int64))
+    _write_entries(
+        np.ascontiguousarray(visited), np.ascontiguousarray(blocks.dva_count),
+        blocks.dva_vdev.ravel(), blocks.dva_offset.ravel(), blocks.dva_asize.ravel(),
+        *(getattr(queue, name) for name in ScanQueue.__slots__),
+    )  # fmt: skip
+    return queue
+
+
+@njit
+def _write_entries(
+    visited: NDArray[np.int64],
+    counts: NDArray[np.int16],
+    vdevs: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    asizes: NDArray[np.int64],
+    item: NDArray[np.int64],
+    copy: NDArray[np.int64],
+    vdev: NDArray[np.int64],
+    offset: NDArray[np.int64],
+    asize: NDArray[np.int64],
+    record_bytes: NDArray[np.int64],
+) -> None:
+    """Write down the columns of a queue, from `item` on."""
+    at = 0
+    for number in range(len(visited)):
+        row = visited[number]
+        for dva in range(counts[row]):
+            place = MAX_DVAS * row + dva
+            item[at], copy[at], vdev[at] = row, dva, vdevs[place]
+            offset[at], asize[at] = offsets[place], asizes[place]
+            record_bytes[at] = SIO_BYTES + DVA_BYTES * counts[row]
+            at += 1
+
+
+def with_own_items(
+    items: ScanItems,
+    blocks: BlockTable,
+    queue: ScanQueue,
+    *,
+    seed: int,
+    scrub: bool,
+    vdevs: tuple[DamagedVdev, ...] = (),
+) -> tuple[ScanItems, ScanQueue]:
+    """Return the items with those that queue entries need beside them, and the queue with the item of each.
+
+    An entry needs none where its block has one DVA and is issued from where its item has it: nearly all do.
+
+    Parameters
+    ----------
+    items : ScanItems
+        One a block.
+    blocks : BlockTable
+    queue : ScanQueue
+        Its items are rows of the table.
+    seed : int
+        Of the copies read.
+    scrub, vdevs
+        As in `with_entries`.
+
+    Returns
+    -------
+    items : ScanItems
+        Without the way up, which a queue is not issued along.
+    queue : ScanQueue
+        No two entries with the same item.
+    """
+    rows = queue.item
+    moved = (items.offset.take(rows) != queue.offset) | (items.vdev.take(rows) != queue.vdev)
+    own = np.flatnonzero(moved | (blocks.dva_count.take(rows) > 1))
+    number = rows.copy()
+    number[own] = np.arange(len(items), len(items) + len(own))
+    chance = read_chances(seed + 1, len(queue))[own]
+    more = with_entries(items, blocks, rows[own], queue.copy[own], chance=chance, scrub=scrub, vdevs=vdevs)
+    return replace(more, unwind=None), replace(queue, item=number)
 
 
 class Addresses:
@@ -162,12 +226,8 @@ def address_order(queue: ScanQueue, vdev: int) -> NDArray[np.int64]:
     OpenZFS dsl_scan.c:scan_io_queue_fetch_ext, where no memory has to be freed.
     """
     rows = np.flatnonzero(queue.vdev == vdev)
-    offset = queue.offset.take(rows)
-    order = np.argsort(offset)
-    ordered = offset[order]
-    if (ordered[1:] == ordered[:-1]).any():
-        order = np.argsort(offset, kind="stable")  # several times as slow, where entries at one place want it
-    return rows[order]
+    # A stable sort takes runs as they are, and what is visited lies in runs: a quarter of the time.
+    return rows[np.argsort(queue.offset.take(rows), kind="stable")]
 
 
 def extent_order(queue: ScanQueue, rows: NDArray[np.int64], rules: ExtentRules) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ from zsim.engine.codes import (
     SYNC_READ,
     SYNC_WRITE,
 )
+from zsim.engine.compiled.events import set_event
 from zsim.engine.compiled.memory import (
     ITEM_MASK,
     N_CLIENTS,
@@ -27,7 +28,6 @@ from zsim.engine.compiled.memory import (
     client_items_of,
     client_slot,
     clients_of,
-    event_times_of,
     general_of,
     items_of,
     waits_of,
@@ -53,7 +53,7 @@ def client_reads(table: Table, client_number: int) -> None:
     (zil.c:zil_lwb_write_issue).
     """
     general, client = general_of(table)[0], clients_of(table)[client_number]
-    event_times_of(table)[client_slot(table, client_number)] = FOREVER
+    set_event(table, client_slot(table, client_number), FOREVER)
     if client.off != 0:
         return
     if client.mode == RANDOM_READ:
@@ -152,7 +152,7 @@ def client_thinks(table: Table, client_number: int) -> None:
     general, client = general_of(table)[0], clients_of(table)[client_number]
     think = -log(mixed(client.seed, 2 * client.count + 1)) * client.think
     client.count += 1
-    event_times_of(table)[client_slot(table, client_number)] = general.now + think
+    set_event(table, client_slot(table, client_number), general.now + think)
 
 
 @njit

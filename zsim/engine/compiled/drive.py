@@ -9,7 +9,6 @@ from __future__ import annotations
 from zsim.base.arrays import Table
 from zsim.base.jit import njit, word_of
 from zsim.drives.physics.ailing import ailing_time
-from zsim.drives.physics.bounds import LANES
 from zsim.drives.physics.flash import flash_parts
 from zsim.drives.physics.mechanics import (
     EXTRA_BUFFER,
@@ -37,6 +36,7 @@ from zsim.engine.codes import (
     LeafRecord,
 )
 from zsim.engine.compiled.drive_queue import fetch_track, hold, is_continued, pick_held, take_up
+from zsim.engine.compiled.events import set_event
 from zsim.engine.compiled.memory import (
     N_LEAVES,
     N_LINKS,
@@ -46,7 +46,6 @@ from zsim.engine.compiled.memory import (
     cache_slot,
     commands_of,
     drives_of,
-    event_bits_of,
     event_commands_of,
     event_times_of,
     failures_of,
@@ -63,9 +62,6 @@ from zsim.engine.compiled.memory import (
 )
 from zsim.engine.compiled.records import CommandRecord
 from zsim.engine.leaf_rules import answer_time, crossing_time, fits_cache, waits_since
-
-# So few event slots are looked at one by one.
-FEW_SLOTS = 24
 
 
 @njit
@@ -269,7 +265,7 @@ def _serve(table: Table, leaf: int, server: int, place: int, at: float) -> None:
     state.busy += duration
     state.free_at = at + duration
     slot = leaf * word_of(table, N_SERVERS) + server
-    event_times_of(table)[slot] = at + duration
+    set_event(table, slot, at + duration)
     event_commands_of(table)[slot] = number
 
 
@@ -370,7 +366,7 @@ def arrive(table: Table, number: int, at: float) -> None:
         acknowledge_of(table, leaf)[state.acknowledging] = number
         state.acknowledging += 1
         slot = cache_slot(table, leaf)
-        event_times_of(table)[slot] = min(event_times_of(table)[slot], command.due)
+        set_event(table, slot, min(event_times_of(table)[slot], command.due))
     hold(table, leaf, number)
     start_services(table, leaf, at)
 
@@ -390,7 +386,7 @@ def answer_cached(table: Table, leaf: int) -> int:
     due = FOREVER
     for place in range(state.acknowledging):
         due = min(due, commands[waiting[place]].due)
-    event_times_of(table)[cache_slot(table, leaf)] = due
+    set_event(table, cache_slot(table, leaf), due)
     return int(number)
 
 
@@ -440,7 +436,7 @@ def join_link(table: Table, link_number: int, number: int, at: float) -> None:
     command.next = -1
     if link.first < 0:
         link.first = number
-        event_times_of(table)[link_slot(table, link_number)] = command.due
+        set_event(table, link_slot(table, link_number), command.due)
     else:
         commands_of(table)[link.last].next = number
     link.last = number
@@ -453,7 +449,7 @@ def leave_link(table: Table, link_number: int) -> int:
     number = link.first
     link.first = commands[number].next
     following = FOREVER if link.first < 0 else commands[link.first].due
-    event_times_of(table)[link_slot(table, link_number)] = following
+    set_event(table, link_slot(table, link_number), following)
     return int(number)
 
 
@@ -498,7 +494,7 @@ def end_service(table: Table, slot: int) -> int:
     """
     at = general_of(table)[0].now
     number = event_commands_of(table)[slot]
-    event_times_of(table)[slot] = FOREVER
+    set_event(table, slot, FOREVER)
     command = commands_of(table)[number]
     leaf = command.leaf
     state = leaves_of(table)[leaf]
@@ -540,35 +536,6 @@ def end_link(table: Table, link_number: int) -> int:
     else:
         return number
     return -1
-
-
-@njit
-def next_slot(table: Table, slots: int) -> int:
-    """Return the event slot whose time comes first (the lowest of equals).
-
-    Times are compared as integers, which the compiler does several at once.
-
-    Parameters
-    ----------
-    table
-    slots : int
-        There are so many.
-    """
-    bits = event_bits_of(table)
-    first, best = bits[0], 0
-    if slots <= FEW_SLOTS:
-        for slot in range(1, slots):
-            best = slot if bits[slot] < first else best
-            first = min(first, bits[slot])
-        return best
-    # Those up to the next whole number of lanes have no events.
-    slots = (slots + LANES - 1) // LANES * LANES
-    for slot in range(slots):
-        first = min(first, bits[slot])
-    best = slots
-    for slot in range(slots):
-        best = min(best, slot if bits[slot] == first else slots)
-    return best
 
 
 @njit

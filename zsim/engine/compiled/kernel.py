@@ -24,7 +24,8 @@ from zsim.engine.codes import (
     STREAM_READY,
 )
 from zsim.engine.compiled.clients import client_reads, client_thinks
-from zsim.engine.compiled.drive import device_event, flush_cache, next_slot
+from zsim.engine.compiled.drive import device_event, flush_cache
+from zsim.engine.compiled.events import next_slot, set_event
 from zsim.engine.compiled.memory import (
     GROUP_WORDS,
     N_CLIENTS,
@@ -89,7 +90,7 @@ def handle(table: Table, slot: int) -> None:
         client_reads(table, slot)
         return
     stream_number = slot - word_of(table, N_CLIENTS)
-    event_times_of(table)[stream_slot(table, stream_number)] = FOREVER
+    set_event(table, stream_slot(table, stream_number), FOREVER)
     streams_of(table)[stream_number].state = STREAM_READY
 
 

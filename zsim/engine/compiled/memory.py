@@ -110,6 +110,7 @@ RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
     COMMANDS,
     HELD,
     EVENT_TIME,
+    FIRST_TIME,
     EVENT_COMMAND,
     ACKNOWLEDGE,
     LINKS,
@@ -148,13 +149,14 @@ RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
     N_CLIENTS,
     N_STREAMS,
     N_RECORDS,
+    N_SLOTS,
     QUEUE_CAPACITY,
     HELD_CAPACITY,
     PROGRAM_MASK,
     ITEM_MASK,
     COPY_MASK,
     TABLE_LENGTH,
-) = range(59)
+) = range(61)
 
 
 # Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a
@@ -168,6 +170,8 @@ children_of, commands_of = records_in(ChildRecord, CHILDREN), records_in(Command
 event_times_of, event_commands_of = array_in(np.float64, EVENT_TIME), array_in(np.int32, EVENT_COMMAND)
 # The same times as integers, which are ordered alike since none is below zero.
 event_bits_of = array_in(np.int64, EVENT_TIME)
+# The first of each `LANES` of them, where there are many.
+first_times_of, first_bits_of = array_in(np.float64, FIRST_TIME), array_in(np.int64, FIRST_TIME)
 links_of, vdevs_of = records_in(LinkRecord, LINKS), records_in(VdevRecord, VDEVS)
 # Leaf to read (even entries) and leaf to repair (odd entries) of every vdev child.
 child_leaf_of = array_in(np.int32, CHILD_LEAF)
@@ -363,7 +367,6 @@ class PlaneMemory:
 
     def __init__(self, **sizes: int) -> None:
         leaves, queue = sizes["leaves"], sizes["queue"]
-        slots = leaves * sizes["servers"] + sizes["links"] + leaves + sizes["clients"] + sizes["streams"]
         self.general = np.zeros(1, GENERAL_DTYPE)
         self.queue_rules = np.zeros(1, QUEUE_RULES_DTYPE)
         self.scan_rules = np.zeros(1, SCAN_RULES_DTYPE)
@@ -379,7 +382,8 @@ class PlaneMemory:
         self.children = sparse_zeros(sizes["children"], CHILD_DTYPE)
         self.commands = sparse_zeros(sizes["commands"], COMMAND_DTYPE)
         self.held = np.zeros((leaves, sizes["held"]), np.int32)
-        self.event_time = np.full(-(-slots // LANES) * LANES, np.inf)
+        groups = -(-_event_slots(sizes) // LANES)
+        self.event_time, self.first_time = np.full(groups * LANES, np.inf), np.full(groups, np.inf)
         self.event_command = np.full(leaves * sizes["servers"], -1, np.int32)
         self.acknowledge = np.zeros((leaves, sizes["held"]), np.int32)
         self.links = np.zeros(max(1, sizes["links"]), LINK_DTYPE)
@@ -423,6 +427,7 @@ class PlaneMemory:
         for name in ("leaves", "servers", "links", "clients", "streams", "records"):
             table[entries[f"N_{name.upper()}"]] = sizes[name]
         table[QUEUE_CAPACITY], table[HELD_CAPACITY] = sizes["queue"], sizes["held"]
+        table[N_SLOTS] = _event_slots(sizes)
         for entry, name in ((PROGRAM_MASK, "program"), (ITEM_MASK, "items"), (COPY_MASK, "copies")):
             table[entry] = power_of_two(sizes[name]) - 1
         return table
@@ -485,6 +490,12 @@ class PlaneMemory:
         self.general["idle_since"] = -1.0
         self.general["first_scan"] = -1.0
         self.general["last_client"] = -1e18
+
+
+def _event_slots(sizes: dict[str, int]) -> int:
+    """Return how many things can have an event: servers of drives, links, write caches, clients, streams."""
+    devices = sizes["leaves"] * (sizes["servers"] + 1) + sizes["links"]
+    return devices + sizes["clients"] + sizes["streams"]
 
 
 def shingle_words(leaves: Sequence[LeafModel]) -> int:

@@ -189,14 +189,16 @@ def class_to_issue(table: Table, leaf: int) -> int:
     state = leaves_of(table)[leaf]
     # In turns from the class after the last one: else the first that is short of its minimum is always next.
     start = state.last_class + 1 if queue_rules_of(table)[0].round_robin != 0 else 0
-    for step in range(CLASSES):
-        klass = (start + step) % CLASSES
-        if counts[QUEUED + klass] > 0 and counts[klass] < _minimum_of(table, leaf, klass):
-            return klass
+    short, turns, most = -1, 2 * CLASSES, -1
     for klass in range(CLASSES):
-        if counts[QUEUED + klass] > 0 and counts[klass] < _maximum_of(table, leaf, klass):
-            return klass
-    return -1
+        if counts[QUEUED + klass] == 0:
+            continue
+        turn = klass - start if klass >= start else klass - start + CLASSES
+        if turn < turns and counts[klass] < _minimum_of(table, leaf, klass):
+            short, turns = klass, turn
+        if most < 0 and counts[klass] < _maximum_of(table, leaf, klass):
+            most = klass
+    return short if short >= 0 else most
 
 
 @njit

@@ -21,6 +21,7 @@ from zsim.engine.codes import (
     STREAM_WINDOW,
 )
 from zsim.engine.compiled.clients import client_done, is_sought, wake_clients
+from zsim.engine.compiled.events import set_event
 from zsim.engine.compiled.memory import (
     COPY_MASK,
     ITEM_MASK,
@@ -37,7 +38,6 @@ from zsim.engine.compiled.memory import (
     clients_of,
     commands_of,
     copies_of,
-    event_times_of,
     general_of,
     heap_of,
     items_of,
@@ -450,7 +450,7 @@ def issue_in_turn(table: Table, stream_number: int, item_number: int) -> int:
         and general.now - general.last_client <= rules.idle_window_s
     ):
         stream.delayed = 1
-        event_times_of(table)[stream_slot(table, stream_number)] = delay_end(table)
+        set_event(table, stream_slot(table, stream_number), delay_end(table))
         return STREAM_DELAY
     stream.delayed = 0
     start_block(table, stream_number, item_number)

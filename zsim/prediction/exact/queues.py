@@ -16,7 +16,7 @@ from zsim.operation.memory_limit import EXTENT_BYTES
 from zsim.operation.setup import RunSetup, damaged_vdevs
 from zsim.prediction.exact.tiles import Prepared, Tile
 from zsim.scan.items import NO_ITEM, ScanItems
-from zsim.scan.program import OP_ISSUE, Program, is_traversed, with_entries
+from zsim.scan.program import OP_ISSUE, Program, is_traversed, read_chances, with_entries
 from zsim.scan.sorted import ExtentRules, ScanQueue, address_order, queue_entries, scored_extents
 
 I64 = NDArray[np.int64]
@@ -79,7 +79,8 @@ class PreparedQueue(Prepared):
 
     def _collect_entries(self, setup: RunSetup) -> None:
         both = with_entries(
-            self.items, setup.blocks, self.queue.item, self.queue.copy, seed=setup.seed,
+            self.items, setup.blocks, self.queue.item, self.queue.copy,
+            chance=read_chances(setup.seed + 1, len(self.queue)),
             scrub=setup.operation == "scrub", vdevs=damaged_vdevs(setup.model),
         )  # fmt: skip
         copies = len(self.items.copy_vdev)

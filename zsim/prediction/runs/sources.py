@@ -28,7 +28,8 @@ class SampledEntries:
     def __init__(self, blocks: ScanBlocks) -> None:
         assert blocks.queue is not None
         self._freed = FreedEntries(blocks)
-        self._first = int(blocks.queue.item[0]) if len(blocks.queue) else 0
+        self._entry_of = np.zeros(len(blocks.items), np.int64)
+        self._entry_of[blocks.queue.item] = np.arange(len(blocks.queue))
         self.gone: NDArray[np.bool_] = np.zeros(len(blocks.queue), bool)
 
     def end_txg(self, queued: I64) -> bool:
@@ -48,7 +49,7 @@ class SampledEntries:
         return True
 
     def _entries(self, stream: SampledStream, begin: int) -> I64:
-        return stream.program.item[begin:] - self._first
+        return self._entry_of[stream.program.item[begin:]]
 
 
 class SampledVisits(WholeVisits):
