@@ -89,6 +89,48 @@ def test_a_mos_block_is_written_with_its_redundancy(layout: str, drives: int, pe
     assert (rows[:, LENGTH] == 4096).all()
 
 
+@pytest.mark.parametrize("blocks", [1, 5, 40])
+def test_a_mos_block_has_its_copies_on_the_vdevs_of_their_cursors_block_by_block(blocks: int) -> None:
+    """Three copies of which two lie on the first vdev, each on both sides of its mirror."""
+    cursors = [(0, MIB), (1, 2 * MIB), (0, 3 * MIB)]
+    rows = writes(layout="2*mirror2").pass_rows(blocks, cursors)
+    holes = hole_order(TxgRules().region_blocks)[1 : blocks + 1] * 4096
+    for number, hole in enumerate(holes):
+        found = rows[6 * number : 6 * (number + 1)]
+        places = {(int(leaf), int(offset)) for leaf, _, _, offset, _ in found}
+        own = [(2 * vdev + side, place + hole) for vdev, place in cursors for side in (0, 1)]
+        assert places == set(own)
+        assert len(found) == len(own)
+    assert len(rows) == 6 * blocks
+
+
+@pytest.mark.parametrize(
+    ("written", "leaves"),
+    [
+        ([(0,), (1,), (2,)], {0, 1, 2}),
+        ([(0,), (1, 3), (2,)], {0, 1, 2, 3}),  # an old drive and the new one beside it
+        ([(0,), (), (2,)], {0, 2}),  # a child that is missing
+        ([(0, 3), (), (2,)], {0, 2, 3}),  # as many leaves as children, but not one each
+    ],
+)
+def test_new_blocks_are_written_to_every_leaf_of_their_children(
+    written: list[tuple[int, ...]], leaves: set[int]
+) -> None:
+    """Of a raidz1 of three drives: each column as often as its child has leaves."""
+    each = writes(layout="raidz1x3")
+    count = np.array([len(own) for own in written])
+    flat = np.array([leaf for own in written for leaf in own])
+    each._leaves[0] = flat, np.cumsum(count) - count, count
+    rows = each.pass_rows(30, [(0, MIB)])
+    whole = writes(layout="raidz1x3").pass_rows(30, [(0, MIB)])
+    for child, own in enumerate(written):
+        there = whole[whole[:, 0] == child][:, 1:]
+        assert len(there) > 0
+        for leaf in own:
+            assert np.array_equal(rows[rows[:, 0] == leaf][:, 1:], there)
+    assert set(rows[:, 0].tolist()) == leaves
+
+
 def test_holes_are_taken_in_scattered_order_and_each_once_a_round() -> None:
     order = hole_order(128)
     assert sorted(order.tolist()) == list(range(128))
