@@ -19,7 +19,7 @@ from zsim.operation.ledger import PhaseLedger
 from zsim.operation.pool import LOOK_S, SimulatedPool, changed
 from zsim.operation.result import followed, seconds_of
 from zsim.operation.run import Run, RunResult
-from zsim.operation.setup import SecondReplacement, plain_prefetch, wanted_blocks
+from zsim.operation.setup import SecondReplacement, freed_by_txgs, plain_prefetch, wanted_blocks
 from zsim.operation.txg import TxgRules
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
@@ -292,6 +292,18 @@ def test_after_an_import_allocators_begin_in_their_best_metaslabs_else_where_the
         assert cursors[0][0] == (0, 0)
     stated = replace(small(release), blocks=blocks, imported=imported, cursors=((0, 77),))
     assert stated.first_cursors() == [[(0, 77)]]
+
+
+@pytest.mark.parametrize(
+    ("release", "logged"), [("openzfs-2.3", True), ("openzfs-2.0", True), ("zol-0.7", False)]
+)
+def test_txgs_free_old_blocks_of_the_mos_those_of_the_start_last(release: str, logged: bool) -> None:
+    """With a log of space maps (2.0) each txg writes out the oldest; two pass before a scan visits."""
+    births = [3, 4, 5, 6, 6]
+    rows = [[(0, number << 30, 4096)] for number in range(6)]
+    blocks = replace(table(*rows, birth=[*births, 9], mos=range(6)), object=np.full(6, 20))
+    turns = freed_by_txgs(replace(small(release), blocks=blocks))
+    assert [turn.tolist() for turn in turns] == ([[2], [3, 4], [0], [1]] if logged else [])
 
 
 @cache

@@ -224,6 +224,16 @@ def test_the_address_space_leaves_labels_and_boot_block_out() -> None:
     assert vdev_asize(raidz, raidz.vdevs[0]) == pytest.approx(3 * capacity, rel=1e-3)
 
 
+@pytest.mark.parametrize("smallest", [0, 1, 2])
+def test_the_smallest_drive_counts_for_all_the_one_that_is_written_too(smallest: int) -> None:
+    vdev = replace(model("raidz1x3").vdevs[0], read_leaf=(0, 1, -1), write_leaf=(-1, -1, 2))
+    leaves = list(model("raidz1x3").leaves)
+    small = leaves[smallest].drive.capacity_bytes // 2
+    leaves[smallest] = replace(leaves[smallest], drive=replace(leaves[smallest].drive, capacity_bytes=small))
+    asize = vdev_asize(replace(model("raidz1x3"), leaves=tuple(leaves)), vdev)
+    assert asize == pytest.approx(3 * small, rel=2e-3)
+
+
 class Recording:
     """A data plane that does at once what it is asked, and notes it."""
 
