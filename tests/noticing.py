@@ -259,7 +259,8 @@ class Campaign:
         tree = digest_of(sorted((self.home / "zsim").rglob("*.py")))
         digests = {name: f"{tree} {digest_of([item.path])}" for name, item in self.items.items()}
         before = self.noted.read_text().splitlines() if self.noted and self.noted.exists() else []
-        rows = {row[1]: row for row in map(json.loads, before) if digests.get(row[1]) == row[0]}
+        known = {row[1]: row for row in map(json.loads, before)}
+        rows = {name: row for name, row in known.items() if digests.get(name) == row[0]}
         reading, writing = tempfile.mkstemp()
         os.close(reading)
         child = os.fork()
@@ -281,7 +282,7 @@ class Campaign:
             rows[row[0]] = [digests[row[0]], *row]
         Path(writing).unlink()
         if self.noted:
-            self.noted.write_text("".join(json.dumps(row) + "\n" for row in rows.values()))
+            self.noted.write_text("".join(json.dumps(row) + "\n" for row in {**known, **rows}.values()))
         found = [
             Test(name, cpu_s, frozenset((f"{self.home}/{path}", *at) for path, *at in calls), *others)  # type: ignore[misc]
             for _, name, cpu_s, calls, *others in rows.values()

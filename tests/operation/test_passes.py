@@ -343,6 +343,16 @@ def test_a_run_that_is_broken_off_ends_then_and_has_the_share_that_was_issued() 
     assert 0.2 < run.share() < 0.6
 
 
+@pytest.mark.parametrize("blocks", [40])
+def test_a_scan_of_next_to_nothing_spans_from_its_first_io_to_its_last(blocks: int) -> None:
+    """However short: nothing is rounded up to a second."""
+    result = Run(small(blocks=blocks)).finish()
+    scan = result.records[result.records["scan"] == 1]
+    assert 0.0 < result.span < 1.0
+    assert result.span == pytest.approx(scan["done"].max() - scan["submitted"].min())
+    assert 0.0 <= result.visit < 1.0
+
+
 def test_clients_alone_leave_the_scan_where_it_is() -> None:
     run = Run(small())
     result = run.watch(3.0)

@@ -105,30 +105,28 @@ def test_a_mos_block_has_its_copies_on_the_vdevs_of_their_cursors_block_by_block
 
 
 @pytest.mark.parametrize(
-    ("written", "leaves"),
+    ("read", "repaired", "leaves"),
     [
-        ([(0,), (1,), (2,)], {0, 1, 2}),
-        ([(0,), (1, 3), (2,)], {0, 1, 2, 3}),  # an old drive and the new one beside it
-        ([(0,), (), (2,)], {0, 2}),  # a child that is missing
-        ([(0, 3), (), (2,)], {0, 2, 3}),  # as many leaves as children, but not one each
+        ((0, 1, 2), (-1, -1, -1), [[0], [1], [2]]),
+        ((0, 1, 2), (-1, 3, -1), [[0], [1, 3], [2]]),  # an old drive and the new one beside it
+        ((0, -1, 2), (-1, -1, -1), [[0], [], [2]]),  # a child that is missing
+        ((0, -1, 2), (3, -1, -1), [[0, 3], [], [2]]),  # as many leaves as children, but not one each
     ],
 )
 def test_new_blocks_are_written_to_every_leaf_of_their_children(
-    written: list[tuple[int, ...]], leaves: set[int]
+    read: tuple[int, ...], repaired: tuple[int, ...], leaves: list[list[int]]
 ) -> None:
     """Of a raidz1 of three drives: each column as often as its child has leaves."""
-    each = writes(layout="raidz1x3")
-    count = np.array([len(own) for own in written])
-    flat = np.array([leaf for own in written for leaf in own])
-    each._leaves[0] = flat, np.cumsum(count) - count, count
-    rows = each.pass_rows(30, [(0, MIB)])
+    vdev = replace(model("raidz1x3").vdevs[0], read_leaf=read, write_leaf=repaired)
+    drives = (*model("raidz1x3").leaves, model("raidz1x3").leaves[0])
+    rows = writes(layout="raidz1x3", vdevs=(vdev,), leaves=drives).pass_rows(30, [(0, MIB)])
     whole = writes(layout="raidz1x3").pass_rows(30, [(0, MIB)])
-    for child, own in enumerate(written):
+    for child, own in enumerate(leaves):
         there = whole[whole[:, 0] == child][:, 1:]
         assert len(there) > 0
         for leaf in own:
             assert np.array_equal(rows[rows[:, 0] == leaf][:, 1:], there)
-    assert set(rows[:, 0].tolist()) == leaves
+    assert set(rows[:, 0].tolist()) == {leaf for own in leaves for leaf in own}
 
 
 def test_holes_are_taken_in_scattered_order_and_each_once_a_round() -> None:
