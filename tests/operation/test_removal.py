@@ -173,6 +173,17 @@ def test_a_vdev_that_is_not_the_first_may_leave_as_well(leaving: int) -> None:
         )
 
 
+@pytest.mark.parametrize(("missing", "source"), [(0, 1), (1, 0)])
+def test_a_side_that_cannot_be_read_is_copied_from_the_other(missing: int, source: int) -> None:
+    given = setup()
+    sides = tuple(-1 if side == missing else side for side in (0, 1))
+    model = with_leaves(given).model
+    broken = replace(model, vdevs=(replace(model.vdevs[0], read_leaf=sides), *model.vdevs[1:]))
+    copies = copies_of(evacuation_of(given), broken)
+    assert set((copies.vdev - len(given.model.vdevs)).tolist()) == {source}
+    assert set((copies.copy_vdev - len(given.model.vdevs)).tolist()) == {2, 3}
+
+
 def test_the_last_txgs_end_after_all_is_copied() -> None:
     """One when all is copied, three for frees, configuration and labels (vdev_remove_complete)."""
     result, _ = done()
