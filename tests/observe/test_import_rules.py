@@ -361,7 +361,8 @@ def test_only_the_scan_that_began_last_runs() -> None:
     [
         ("2.84T", round(2.84 * 2**40)), ("2,5K", 2560), ("1.48K", 1516), ("7", 7), ("0", 0), ("1z", 2**70),
         ("1E", 2**60),
-        ("12MiB", 12 * 2**20), ("3B", 3), ("", None), ("-1", None), ("1.5.2K", None), ("1KK", None), ("9E", None),
+        ("12MiB", 12 * 2**20), ("3B", 3), ("", None), ("-1", None), ("1.5.2K", None), ("1KK", None),
+        ("9E", None),
         ("x", None),
     ],
 )  # fmt: skip
