@@ -61,7 +61,7 @@ OPERATORS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
     ast.Mod: ast.FloorDiv, ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
-PLAIN = frozenset({"vdevs", "scan", "drives", "pool", "reference"})
+PLAIN = frozenset({"vdevs", "scan", "drives", "pool", "reference", "observe"})
 """Run with kernels as plain Python, as CI does as well: no compilation, and every index is checked."""
 PLAIN_TEST_S, TEST_S = 1.5, 8.0
 """CPU time that one test may take [s]: as plain Python many take a hundred times longer."""

@@ -14,6 +14,7 @@ from tests.operation.scripted import PASS, NamedWrites, ScriptedPlane, control_o
 from tests.operation.test_cursors import table
 from zsim.case.resolve import resolve
 from zsim.engine.codes import ASYNC_WRITE, SYNC_READ
+from zsim.engine.model import ClientModel
 from zsim.operation.background.rebuild import (
     ATTACH_TXGS,
     RebuildScan,
@@ -95,6 +96,16 @@ def test_a_rebuild_that_waits_needs_a_txg_for_each_metaslab() -> None:
     assert done("mirror2", GOES_ON).txgs < metaslabs
     assert len(done().phases) == metaslabs
     assert len(done("mirror2", GOES_ON).phases) == 1
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_clients_go_on_during_a_rebuild(count: int) -> None:
+    """However few: one client alone reads blocks as several do."""
+    group = ClientModel(count=count, think_s=0.02, seed=1)
+    given = setup()
+    busy = Run(replace(given, model=replace(given.model, clients=(group,)))).finish()
+    assert [number > 20 for number, _ in busy.clients] == [True] * count
+    assert busy.issued_bytes == done().issued_bytes
 
 
 def test_an_empty_vdev_is_rebuilt_at_once() -> None:

@@ -224,3 +224,11 @@ def test_no_room() -> None:
     whole = whole_setup(case, pool.table, plane_model(case))
     with pytest.raises(InputError, match="no room"):
         evacuation_of(whole, pool.levels, case.allocator)
+
+
+def test_its_txgs_have_no_new_configuration() -> None:
+    """Whoever began it has waited for that txg before: the labels' lists of 112 KiB are not written."""
+    records = done()[0].records
+    labels = records[(records["write"] == 1) & (records["scan"] == 0) & (records["klass"] == SYNC_WRITE)]
+    assert len(labels) > 0
+    assert labels["length"].max() < 112 * KIB

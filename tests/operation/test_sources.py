@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from tests.operation.scripted import ScriptedPlane, control_of, let
 from tests.operation.test_pool import plain, small
 from tests.scan.test_scan_program import SECTOR, table
-from zsim.operation.blocks import PendingEntries, split_walk
+from zsim.engine.model import ClientModel
+from zsim.operation.blocks import PendingEntries, ScanBlocks, split_walk
 from zsim.operation.memory_limit import MemoryLimit
 from zsim.operation.run import Run, RunResult, WholeWork
 from zsim.operation.scans import LegacyScan, SortedScan
@@ -302,3 +303,44 @@ def test_entries_stand_in_the_order_of_visits_with_all_copies_of_a_block_togethe
     stored = replace(table([(0, SECTOR), (SECTOR, SECTOR)]), dva_count=dva_count)
     found = queue_entries(stored, np.array([3, 2, 0])[: blocks + 1])
     assert found.item.tolist() == [3, 3, 2, 2, 2, 0][: [0, 5, 6][blocks]]
+
+
+def planes(setup: Any) -> dict[str, Any]:
+    """Return what a data plane is asked to have room for."""
+    asked: dict[str, Any] = {}
+
+    def made(model: Any, items: Any, **room: Any) -> None:
+        asked.update(room, model=model, items=items)
+
+    blocks = WholeWork(setup).blocks
+    blocks.setup = replace(setup, plane=made)
+    blocks.items = ScanBlocks(setup).items
+    blocks.plane()
+    return asked | {"blocks": blocks}
+
+
+@pytest.mark.parametrize("blocks", [1, 40, 3_000])
+@pytest.mark.parametrize("release", ["openzfs-2.3", "zol-0.7"])
+def test_a_plane_has_room_for_all_that_may_be_in_flight(release: str, blocks: int) -> None:
+    """As many blocks as the windows allow, or all there are; and for the longest program."""
+    asked = planes(small(release, blocks=blocks))
+    queue = asked["blocks"].queue
+    assert asked["slots"] >= min(asked["blocks"].slots(), len(asked["items"]))
+    assert asked["program_length"] >= max(len(asked["blocks"].walk), 0 if queue is None else len(queue))
+    windows = asked["blocks"].windows or [asked["blocks"].pool_window]
+    sizes = asked["items"].psize if queue is None else asked["items"].psize[queue.item]
+    assert asked["leaf_slots"] == max(window.most_blocks(sizes) for window in windows)
+    assert asked["above"] is None
+    assert len(asked["client_items"]) == 0
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_clients_read_data_and_find_their_metadata_in_memory_but_after_an_import(count: int) -> None:
+    setup = small(blocks=40)
+    group = ClientModel(count=count, think_s=0.1, seed=1)
+    busy = replace(setup, model=replace(setup.model, clients=(group,)))
+    asked = planes(busy)
+    assert asked["client_items"].tolist() == np.flatnonzero(~setup.blocks.is_metadata).tolist()
+    assert asked["above"] is None
+    assert planes(replace(busy, imported=True))["above"] is not None
+    assert planes(replace(setup, imported=True))["above"] is None
