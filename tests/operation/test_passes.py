@@ -69,7 +69,7 @@ def pool(release: str = "openzfs-2.3", share: float = 0.5, **setup: Any) -> tupl
     [
         ("zol-0.7", 0.9, True),
         ("openzfs-2.1", 0.01, False),
-        ("openzfs-2.3", 0.099, True),
+        ("openzfs-2.3", 0.0999, True),
         ("openzfs-2.3", 0.1, False),
         ("openzfs-2.3", 0.9, False),
     ],
