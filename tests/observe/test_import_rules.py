@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from zsim.observe.devices.identity import Identity, Inventory
-from zsim.observe.pool_import import find_drives, gather, vdev_sizes
+from zsim.observe.evidence.benchmarks import read_benchmarks
+from zsim.observe.pool_import import blocks, find_drives, gather, vdev_sizes
 from zsim.observe.pool_import.find_drives import PoolDrives, drives_of, find_sizes, usual_bytes
+from zsim.observe.pool_import.gaps import GAPS, is_gap, unknown_notes
 from zsim.observe.pool_import.gather import same_scan, with_alloc
 from zsim.observe.pool_import.importing import import_pasted
 from zsim.observe.texts import duration, moment, nice_bytes, percentage, plain, whole
@@ -250,6 +252,98 @@ def test_links_below_what_the_drive_could_are_told_with_what_they_carry() -> Non
     ]  # fmt: skip
 
 
+# What blocks tell.
+
+
+def asked(**known: Any) -> Any:
+    """Return evidence in which so much is known; `named_size` and `files` besides."""
+    files = SimpleNamespace(pointers=known.pop("pointers", None), statistics=known.pop("statistics", None))
+    return SimpleNamespace(
+        value=known.get, named_size=known.pop("named_size", None), files=files, notes=[], found=[]
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "open_"),
+    [
+        ({}, ["drive_size", "fill", "recordsize"]),
+        ({"drive": "wd40efrx"}, ["fill", "recordsize"]),
+        ({"drive": "generic-nvme-ssd"}, ["drive_size", "fill", "recordsize"]),
+        ({"drive": "generic-nvme-ssd", "named_size": 10**12}, ["fill", "recordsize"]),
+        ({"drive_size": 10**12, "alloc": 5}, ["recordsize"]),
+        ({"drive_size": 10**12, "vdev_fills": (0.1, 0.2)}, ["recordsize"]),
+        ({"drive_size": 10**12, "fill": 0.5, "pointers": "a list"}, []),
+        ({"drive_size": 10**12, "fill": 0.5, "statistics": "sums"}, []),
+        ({"drive_size": 10**12, "pointers": "a list"}, ["fill"]),
+        ({"recordsize": 4096, "fill": 0.5}, ["drive_size"]),
+    ],
+)
+def test_what_is_open_is_said_in_one_sentence_with_the_commands_that_tell(
+    known: dict[str, Any], open_: list[str]
+) -> None:
+    notes = unknown_notes(asked(**known))
+    assert len(notes) == bool(open_)
+    for note in notes:
+        assert is_gap(note)
+        assert [field for field, *_ in GAPS if f"--set {field}=" in note] == open_
+        for field, _, words, command in GAPS:
+            assert (words in note) is (command in note) is (field in open_)
+
+
+@pytest.mark.parametrize(
+    ("layout", "unit", "ashift"),
+    [
+        ("mirror2", 4096, 12),
+        ("mirror2", 512, 9),
+        ("raidz2x6", 3 * 4096, 12),  # one more than its parity: no block takes less
+        ("raidz2x6", 4096, None),
+        ("raidz1x3", 2 * 8192, 13),
+        ("mirror2", 3 * 4096, None),
+        ("mirror2", 0, None),
+        ("raidz2x6+mirror2", 3 * 4096, None),
+    ],
+)
+def test_what_divides_all_allocations_tells_the_sector(layout: str, unit: int, ashift: int | None) -> None:
+    specs = Layout.parse(layout).vdevs
+    found: list[Any] = []
+    evidence: Any = SimpleNamespace(
+        find=lambda *given: found.append(given[1]),
+        files=SimpleNamespace(pointers=SimpleNamespace(unit=unit), of=lambda kind: []),
+    )
+    tops: Any = SimpleNamespace(vdevs=[Vdev("", "")], uniform=len(set(specs)) == 1, specs=specs)
+    blocks._find_ashift(evidence, tops)
+    assert found == ([] if ashift is None else [ashift])
+
+
+FIO_JOB = (
+    "{name}: (g=0): rw={mode}, bs=(R) {size}-{size}, "
+    "(W) {size}-{size}, (T) {size}-{size}, ioengine=libaio, iodepth={depth}\n"
+)
+FIO_RESULT = "   read: IOPS={count}, BW={rate}MiB/s (1MB/s)(1MiB/1msec)\n"
+
+
+def jobs(*rows: tuple[str, str, str, int]) -> str:
+    return "".join(
+        FIO_JOB.format(name=name, mode=mode, size=size, depth=depth) for name, mode, size, depth in rows
+    )
+
+
+def test_jobs_of_fio_have_their_results_in_the_same_order() -> None:
+    heads = jobs(("one", "randread", "4096B", 1), ("two", "read", "1024KiB", 8))
+    results = FIO_RESULT.format(count=100, rate=2) + FIO_RESULT.format(count=50, rate=50)
+    (first, second), _ = read_benchmarks(heads + results)
+    assert (first.access, first.size, first.depth, first.operations) == ("random-read", 4096, 1, 100)
+    assert (second.access, second.size, second.depth, second.rate) == (
+        "sequential-read",
+        1 << 20,
+        8,
+        50 << 20,
+    )
+    # Where there are more heads than results, a result belongs to the last head before it.
+    more = heads + results + jobs(("three", "read", "4096B", 1))
+    assert [each.access for each in read_benchmarks(more)[0]] == ["sequential-read"] * 2
+
+
 # Scans that several outputs tell of.
 
 
@@ -414,7 +508,8 @@ def test_shares_are_fractions_of_one(text: str, share: float | None) -> None:
         ("2014-08-31 23:59:59", (2014, 8, 31, 23, 59, 59)),
         ("Dec 31 1999 00:00", (1999, 12, 31, 0, 0, 0)),
         ("x" * 60 + " 2014-08-31 23:59", (2014, 8, 31, 23, 59, 0)),
-        ("x" * 70 + " 2014-08-31 23:59", None),  # no line of any tool has its date so far in
+        ("x" * 63 + " 2014-08-31 23:59", (2014, 8, 31, 23, 59, 0)),
+        ("x" * 64 + " 2014-08-31 23:59", None),  # no line of any tool has its date so far in
         ("2014-02-30 10:00", None),
         ("2014-02-28 24:00", None),
         ("2014-02-28", None),

@@ -151,10 +151,16 @@ def test_no_place_of_the_mos_is_written_twice_before_all_have_been() -> None:
     assert first.max() < MIB + region * 4096
     parts = writes(TxgRules(region_blocks=region))
     cut = np.concatenate([parts.pass_rows(count, [(0, MIB)]) for count in (5, 127, 128, 120, 4)])
+    assert len(cut) == 2 * 384
     assert np.array_equal(cut[: 5 * 2], rows[: 5 * 2])
     # A group of I/Os has no order: of each pass the places count.
     for begin, end in ((5, 132), (132, 260), (260, 380), (380, 384)):
         assert sorted(map(tuple, cut[2 * begin : 2 * end])) == sorted(map(tuple, rows[2 * begin : 2 * end]))
+
+
+def test_a_pass_without_blocks_writes_nothing() -> None:
+    each = writes()
+    assert [len(each.pass_rows(count, [(0, MIB)])) for count in (0, 1, 0, 3)] == [0, 2, 0, 6]
 
 
 def test_allocators_change_parts_with_every_txg_where_they_rotate() -> None:
