@@ -23,6 +23,7 @@ from zsim.operation.background.rebuild import (
     written_by_txgs,
 )
 from zsim.operation.background.space_maps import PRELOADED, SPACE_MAP_BLOCK, SpaceMaps
+from zsim.operation.blocks import ScanBlocks
 from zsim.operation.run import Run, RunResult, RunSetup
 from zsim.operation.txg import TxgRules, hole_order
 from zsim.prediction.inputs.hardware import plane_model
@@ -106,6 +107,16 @@ def test_clients_go_on_during_a_rebuild(count: int) -> None:
     busy = Run(replace(given, model=replace(given.model, clients=(group,)))).finish()
     assert [number > 20 for number, _ in busy.clients] == [True] * count
     assert busy.issued_bytes == done().issued_bytes
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_blocks_are_items_of_a_rebuild_only_where_somebody_reads_them(count: int) -> None:
+    """A rebuild goes by ranges: of half a million small blocks their items would be 100 MB."""
+    given = setup()
+    clients = (ClientModel(count=count, think_s=0.02, seed=1),) if count else ()
+    items = ScanBlocks(replace(given, model=replace(given.model, clients=clients))).items
+    chunks = len(chunk_programs(given, no_items())[0])
+    assert len(items) == chunks + (len(given.blocks.psize) if count else 0)
 
 
 def test_an_empty_vdev_is_rebuilt_at_once() -> None:
