@@ -16,6 +16,7 @@ from zsim.observe.pool_import.find_drives import PoolDrives, drives_of, find_siz
 from zsim.observe.pool_import.gaps import GAPS, is_gap, unknown_notes
 from zsim.observe.pool_import.gather import same_scan, with_alloc
 from zsim.observe.pool_import.importing import import_pasted
+from zsim.observe.pool_import.resilvered import resilvered_alloc
 from zsim.observe.texts import duration, moment, nice_bytes, percentage, plain, whole
 from zsim.observe.zdb.metaslabs import read_metaslabs
 from zsim.observe.zpool.scan import Scan
@@ -250,6 +251,25 @@ def test_links_below_what_the_drive_could_are_told_with_what_they_carry() -> Non
     assert [(note.split()[0], "150 MB/s" in note, "300 MB/s" in note) for note in evidence.notes] == [
         ("sd0", True, False), ("sd4", False, True),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("scan", "alloc"),
+    [
+        # A tenth of a drive is 40 GB, so that each has 400; a raidz2 of six holds six times that.
+        ({"state": "running", "done": 0.1, "repaired": 40 * 10**9}, 6 * 400 * 10**9),
+        ({"state": "running", "done": 0.02, "repaired": 10**9}, 6 * 50 * 10**9),
+        ({"state": "running", "done": 0.019, "repaired": 10**9}, None),  # two digits tell nothing yet
+        ({"state": "running", "done": None, "repaired": 10**9}, None),
+        ({"state": "finished", "repaired": 400 * 10**9}, 6 * 400 * 10**9),
+        ({"state": "finished", "repaired": (1 << 36) - 1}, None),  # so little may be a heal
+        ({"state": "finished", "function": "scrub", "repaired": 400 * 10**9}, None),
+    ],
+)
+def test_bytes_of_a_resilver_tell_what_all_drives_hold(scan: dict[str, Any], alloc: int | None) -> None:
+    told = Scan(**({"function": "resilver"} | scan))
+    evidence: Any = SimpleNamespace(statuses=[SimpleNamespace(scans=[told])], named_size=None)
+    assert resilvered_alloc(evidence, Layout.parse("raidz2x6"))[0] == alloc
 
 
 # What blocks tell.
