@@ -80,6 +80,10 @@ def test_a_vdev_that_is_cut_off_is_like_the_last_one_that_may_be_its_like() -> N
     assert str(pasted(wide, vdev("raidz2-1", *names(6, "b")), end="").scenario.layout) == "2*raidz2x6"
     assert str(pasted(wide, vdev("raidz1-1", *names(3, "b")), end="").scenario.layout) == "raidz2x6+raidz1x3"
     assert str(pasted(wide, vdev("raidz2-1", *names(5, "b"))).scenario.layout) == "raidz2x6+raidz2x5"
+    # That it may be cut off is said of such an output alone.
+    for end, said in (("", True), (WHOLE, False)):
+        notes = pasted(wide, end=end).notes
+        assert any("vdevs may be cut off" in note for note in notes) is said
 
 
 def test_the_vdev_with_most_to_repair_comes_first_and_others_are_told() -> None:
@@ -101,6 +105,25 @@ def test_drives_that_are_gone_are_asked_for(gone: int, replaced: int | None, not
     found = pasted(vdev("raidz2-0", *names(6, "o")), vdev("raidz2-1", *rows))
     assert found.scenario.stated().get("replace") == replaced
     assert any(note in each for each in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("scan", "operation"),
+    [
+        ("scrub repaired 0B in 01:00:00 with 0 errors on Sun Nov 15 01:17:43 2026", None),
+        ("resilvered 1.36T in 02:58:47 with 0 errors on Sat Jan  4 02:07:21 2020", None),
+        ("scrub canceled on Sun Nov 15 01:17:43 2026", None),
+        ("scrub in progress since Sun Nov 15 01:17:43 2026", "scrub"),
+        (RUNS, "resilver"),
+    ],
+)
+def test_what_runs_is_asked_for_and_what_is_over_is_not(scan: str, operation: str | None) -> None:
+    rows = [*names(5), "x ONLINE (resilvering)"] if operation == "resilver" else names(6)
+    found = pasted(vdev("raidz2-0", *rows), scan=scan)
+    assert found.scenario.operation == operation
+    assert [each.field for each in found.findings if each.field == "operation"] == ["operation"] * bool(
+        operation
+    )
 
 
 def test_no_more_drives_are_replaced_than_a_vdev_can_lose() -> None:
