@@ -399,7 +399,7 @@ def over(
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
-        (over(), over(end=NOON + timedelta(seconds=179)), True),
+        (over(), over(end=NOON + timedelta(seconds=180)), True),
         (over(), over(end=NOON + timedelta(seconds=181)), False),
         (over(), over(seconds=3600.0 * 1.019), True),
         (over(), over(seconds=3600.0 * 1.03), False),

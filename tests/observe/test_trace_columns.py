@@ -182,3 +182,14 @@ def test_names_are_numbered_as_they_appear_and_so_many_at_most() -> None:
     assert len(split(most.encode()).names(0, 0)[1]) == MOST_NAMES
     assert split(f"{most}one more\n".encode()).names(0, 0) is None
     assert split(b"\xff\n").names(0, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_write"), [("0", True), ("1", False), ("10", True), ("1f", False), ("A", True)]
+)
+def test_flags_of_disksim_are_hexadecimal_and_their_first_bit_is_a_read(flags, is_write, tmp_path) -> None:
+    (tmp_path / "trace").write_text(f"0.5 0 8 16 {flags}\n")
+    for read in (disksim_ascii.read, lambda path: by_lines(disksim_ascii, path)):
+        trace = read(tmp_path / "trace")
+        assert trace.is_write.tolist() == [is_write]
+        assert (trace.offset.tolist(), trace.length.tolist()) == ([4096], [8192])

@@ -110,6 +110,7 @@ def test_metadata_are_scanned_until_all_is_or_something_is_issued(
         ({"kind": "rebuild", "format": "rebuild", "issued": T}, 0.5, 0.2),
         # From 2.2 what is to be issued is known when all is scanned; before, the world's share if less.
         ({"scanned": 10 * T, "issued": T, "total_issue": 4 * T}, 0.5, 0.25),
+        ({"scanned": 10 * T, "issued": T, "total_issue": 8 * T}, 0.5, 0.125),
         ({"scanned": 5 * T, "issued": T, "total_issue": 8 * T}, 0.5, 0.2),
         ({"scanned": 5 * T, "issued": T, "total_issue": 4 * T}, 0.5, 0.25),
         ({"scanned": 5 * T, "issued": T, "total_issue": None}, 0.5, 0.2),
