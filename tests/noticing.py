@@ -25,6 +25,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, MappingProxyType
 from typing import Any, NamedTuple
@@ -298,7 +299,7 @@ class Campaign:
         out = os.fdopen(os.dup(2), "w")
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         with path.open("w") as file:
-            for item, after in zip(items, [*items[1:], None], strict=True):
+            for item, after in zip_longest(items, items[1:]):
                 self.notes.seen, self.failed, self.too_slow = set(), [], False
                 self.notes.shared, self.notes.making_s, self.notes.spawns = {}, 0.0, False
                 began = _cpu_s()

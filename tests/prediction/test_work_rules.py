@@ -335,6 +335,71 @@ def test_populations_that_were_not_run_leave_their_spread() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("stated", "whole", "precise_from", "populations"),
+    [
+        (None, False, 0, 1),  # nobody asked for a precision: one population, and small ones beside it
+        (None, True, 0, 1),
+        (0.01, True, 9, 1),  # of a pool that is run whole there is no other
+        (0.01, False, 0, 2),  # two at least, for one tells nothing of others
+        (0.01, False, 3, 3),
+        (0.01, False, 99, middle.POPULATIONS),
+    ],
+)
+def test_populations_are_run_until_the_precision_asked_for_is_reached(
+    stated: float | None, whole: bool, precise_from: int, populations: int
+) -> None:
+    class Stub(MiddleWorld):
+        whole = property(lambda self: stated_whole)  # type: ignore[assignment]
+        in_tiles = property(lambda self: False)  # type: ignore[assignment]
+
+        def _executed(self, number: int, plan: Any) -> Any:
+            self.runs.append(SimpleNamespace(crowded=False))  # type: ignore[arg-type]
+            return f"run {number}"
+
+        def _precise(self, wanted: float) -> bool:
+            return len(self.runs) >= precise_from
+
+        def _run_small(self) -> None:
+            self.small = [1.0]
+
+    stated_whole = whole
+    world: Any = object.__new__(Stub)
+    world.case = SimpleNamespace(scenario=SimpleNamespace(precision=stated), precision=0.01)
+    world.plan, world.runs, world.small, world.first, world.progress = None, [], [], None, None
+    world.execute()
+    assert len(world.runs) == populations
+    assert world.first == "run 0"
+    assert bool(world.small) is (stated is None and not whole)
+
+
+@pytest.mark.parametrize(
+    ("exact", "precision", "bench", "again"),
+    [
+        (False, None, "bench", True),
+        (True, None, "bench", False),
+        (False, 0.05, "bench", False),
+        (False, None, None, False),
+    ],
+)
+def test_more_evidence_weighs_the_runs_that_are_there_unless_they_were_run_for_a_precision(
+    monkeypatch: pytest.MonkeyPatch, exact: bool, precision: float | None, bench: str | None, again: bool
+) -> None:
+    asked: list[str] = []
+    made = work(bench=bench)
+    made.case = SimpleNamespace(exact=exact)
+    made.given = lambda scenario: SimpleNamespace(case=None)
+    monkeypatch.setattr(
+        api, "with_evidence", lambda prediction, evidence: SimpleNamespace(precision=precision)
+    )
+    monkeypatch.setattr(api, "predict", lambda scenario: asked.append("anew"))
+    monkeypatch.setattr(api, "anew", lambda *given: None)
+    monkeypatch.setattr(api, "provenance_of", lambda case: None)
+    monkeypatch.setattr(api, "held", lambda prediction, work: asked.append("again"))
+    api._given(None, made, None)  # type: ignore[arg-type]
+    assert asked == ["again" if again else "anew"]
+
+
 # The regression over worlds.
 
 
