@@ -343,14 +343,21 @@ def test_a_run_that_is_broken_off_ends_then_and_has_the_share_that_was_issued() 
     assert 0.2 < run.share() < 0.6
 
 
-@pytest.mark.parametrize("blocks", [40])
-def test_a_scan_of_next_to_nothing_spans_from_its_first_io_to_its_last(blocks: int) -> None:
+def test_a_scan_of_next_to_nothing_spans_from_its_first_io_to_its_last() -> None:
     """However short: nothing is rounded up to a second."""
-    result = Run(small(blocks=blocks)).finish()
+    result = Run(small(blocks=40)).finish()
     scan = result.records[result.records["scan"] == 1]
     assert 0.0 < result.span < 1.0
     assert result.span == pytest.approx(scan["done"].max() - scan["submitted"].min())
     assert 0.0 <= result.visit < 1.0
+
+
+@pytest.mark.parametrize("clock_s", [0.0, 4_096.0])
+def test_a_scan_without_any_io_begins_with_itself_and_spans_nothing(clock_s: float) -> None:
+    result = Run(replace(small(blocks=1), clock_s=clock_s)).finish()
+    assert (result.records["scan"] == 1).sum() == 0
+    assert (result.first_scan_s, result.span, result.issued_bytes) == (0.0, 0.0, 0)
+    assert 0.0 < result.end < 5.0
 
 
 def test_clients_alone_leave_the_scan_where_it_is() -> None:
