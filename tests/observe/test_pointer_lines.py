@@ -117,6 +117,14 @@ GOOD = (
 )
 
 
+@pytest.mark.parametrize("instead", [b"", b"x", b"0", b" "])
+def test_a_line_with_one_sign_lost_or_changed_is_what_the_format_says(instead: bytes) -> None:
+    damaged = [GOOD[:place] + instead + GOOD[place + 1 :] for place in range(len(GOOD))]
+    damaged += [GOOD.replace(b"10000P", b"P"), GOOD.replace(b"20000L", b"L"), GOOD.replace(b"0x20000", b"0x")]
+    for line in damaged:
+        assert read(line) == told(line), line
+
+
 @pytest.mark.parametrize("end", range(len(GOOD) + 1))
 def test_a_line_that_is_cut_off_is_no_pointer_before_its_birth(end: int) -> None:
     assert read(GOOD[:end]) == told(GOOD[:end])

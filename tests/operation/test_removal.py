@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from tests.operation.test_cursors import table
 from zsim.base.errors import InputError
 from zsim.case.resolve import resolve
 from zsim.engine.codes import SYNC_WRITE
@@ -140,6 +141,14 @@ def test_a_segment_ends_with_its_metaslab_its_length_or_a_long_hole(
     # What is allocated is there, whole and once.
     assert int((high - low).sum()) == int((end - begin).sum())
     assert (low[1:] >= high[:-1]).all()
+
+
+def test_what_lies_over_the_edge_of_a_metaslab_is_copied_in_two_pieces() -> None:
+    edge = 1 << setup().metaslab_shift_of(setup().model.vdevs[0])
+    blocks = table([(0, edge - 4 * KIB, 4 * KIB)], [(0, edge, 8 * KIB)], [(0, 2 * edge - 8 * KIB, 4 * KIB)])
+    pieces = evacuation_of(replace(setup(), blocks=blocks)).pieces
+    assert pieces.source.tolist() == [edge - 4 * KIB, edge, 2 * edge - 8 * KIB]
+    assert pieces.size.tolist() == [4 * KIB, 8 * KIB, 4 * KIB]
 
 
 def test_segments_are_whole_sectors_and_one_at_least() -> None:

@@ -244,6 +244,14 @@ def test_a_checkpoint_issues_all_that_waits_by_address_and_the_next_one_comes_an
     assert seen == [*["visit"] * 3, *["address"] * 3, *["visit"] * 3, *["address"] * 3, "visit", "address"]
 
 
+def test_a_scan_that_is_to_start_again_ends_with_the_txg_that_is_open() -> None:
+    """Whatever is still to be visited or issued: the next pass begins from the start."""
+    pool, source = stub_pool(ScriptedPlane(group_s=0.0, drain_s=0.0), **LITTLE), Turns(5, 1)
+    pool.starts_again = lambda: True
+    let(pool.control, SortedScan(pool, source, 1 << 40).steps())  # type: ignore[arg-type]
+    assert source.seen == ["begin", "visit", "txg"]
+
+
 def test_a_scan_without_entries_ends_with_its_visits() -> None:
     assert order_of(Turns(2, 0)) == ["visit", "visit"]
 
