@@ -222,6 +222,15 @@ def test_bytes_that_cannot_be_those_of_the_world_leave_the_window_as_it_is(field
     assert (found.under_way, found.unsure) == pytest.approx((0.05, 0.05 / math.sqrt(3.0)))
 
 
+@pytest.mark.parametrize(("repaired", "window"), [(0.0, 0.05), (2.0 * T, 0.0)])
+def test_in_a_world_without_repairs_or_window_bytes_resilvered_tell_nothing(
+    repaired: float, window: float
+) -> None:
+    world = replace(course(window=window), repaired=repaired)
+    found = state(scan(scanned=10 * T, issued=5 * T, processed=T), world)
+    assert (found.under_way, found.unsure) == pytest.approx((window, window / math.sqrt(3.0)))
+
+
 @pytest.mark.parametrize(
     ("fields", "beyond"),
     [
