@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
 
-from tests.noticing import SPARE_CPU_S, TIMES, Campaign, Place, Test, environment, run_anew  # noqa: E402
+from tests.noticing import SPARE_CPU_S, TIMES, Campaign, Place, Test, environment, run_anew, total_s  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 CASE_TESTS = (
@@ -87,7 +87,7 @@ OPERATORS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
     ast.Mod: ast.FloorDiv, ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
-PLAIN = frozenset({"vdevs", "scan", "drives", "simulator", "reference"})
+PLAIN = frozenset({"vdevs", "scan", "drives", "simulator", "reference", "observe"})
 """Run with kernels as plain Python, as CI does as well: no compilation, and every index is checked."""
 PLAIN_TEST_S, TEST_S = 1.5, 8.0
 """CPU time that one test may take [s]: as plain Python many take a hundred times longer."""
@@ -224,8 +224,10 @@ class Judge:
 
     def __call__(self, campaign: Campaign) -> None:
         """Go through the sample."""
-        plain_s = sum(test.cpu_s for test in campaign.tests)
-        self.say(f"{len(campaign.tests)} tests take {plain_s:.0f} CPU s")
+        usable = sum(test.is_usable for test in campaign.tests)
+        self.say(
+            f"{usable} of {len(campaign.tests)} tests are used; all take {total_s(campaign.tests):.0f} CPU s"
+        )
         for number, each in self.chosen:
             began = time.perf_counter()
             found, ran = self.judge(campaign, each)
@@ -266,7 +268,7 @@ class Judge:
             return found, ran
         plain = mutation.path.read_text()
         mutation.path.write_text(ast.unparse(mutated_tree(mutation)) + "\n")
-        most_s = 4 * SPARE_CPU_S + TIMES * sum(test.cpu_s for test in anew)
+        most_s = 4 * SPARE_CPU_S + TIMES * total_s(anew)
         try:
             found = run_anew([test.name for test in anew], self.home, most_s, plain=self.part in PLAIN)
         finally:
@@ -275,21 +277,28 @@ class Judge:
 
     def within(self, tests: Sequence[Test]) -> list[Test]:
         """Return as many tests as the budget allows, those that can be used."""
-        found, total_s = [], 0.0
+        found: list[Test] = []
+        spent_s, shared = 0.0, set[str]()
         for test in tests:
-            total_s += test.cpu_s
-            if test.is_usable and total_s <= self.budget_s:
+            more_s = test.cpu_s + sum(s for name, s in test.shared_s.items() if name not in shared)
+            if test.is_usable and spent_s + more_s <= self.budget_s:
                 found.append(test)
+                spent_s += more_s
+                shared.update(test.shared_s)
         return found
 
 
 def run_part(part: str, home: Path, given: argparse.Namespace) -> bool:
     """Sample mutations of a part and print what became of each; return whether enough are noticed."""
+    given.noted = given.noted and given.noted.absolute()
     os.chdir(home)
     sys.path[:0] = [str(home)]
     os.environ.update(environment(home, plain=part in PLAIN))
     # Of the copy: the tree may change meanwhile.
     every = [each for path in sources(part, home) for each in mutations(path)]
+    if given.at:
+        every = [each for each in every if f"{each.path.relative_to(home / 'zsim')}:{each.line}" in given.at]
+        given.count = len(every)
     chosen = random.Random(f"{given.seed}:{part}").sample(every, min(given.count, len(every)))
     numbered = [each for each in enumerate(chosen) if not given.only or each[0] in given.only]
     judge = Judge(part, numbered, home, given.budget)
@@ -297,7 +306,8 @@ def run_part(part: str, home: Path, given: argparse.Namespace) -> bool:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     modules = [".".join(path.relative_to(home).with_suffix("").parts) for path in sources(part, home)]
     names = [each for each in given.tests or PARTS[part][1] if (home / "tests" / each).exists()]
-    Campaign(home, modules, PLAIN_TEST_S if part in PLAIN else TEST_S, judge).run(names)
+    most_s = PLAIN_TEST_S if part in PLAIN else TEST_S
+    Campaign(home, modules, most_s, judge, given.noted).run(names)
     return judge.noticed >= given.least * len(numbered)
 
 
@@ -312,6 +322,12 @@ def main() -> int:
         "--budget", type=float, default=30.0, help="CPU time of tests that one mutation may take [s]"
     )
     parser.add_argument("--only", type=int, nargs="*", help="numbers of the sample that are run")
+    parser.add_argument(
+        "--noted", type=Path, help="file in which it is kept what tests call and take, for the next time"
+    )
+    parser.add_argument(
+        "--at", nargs="*", help="all mutations of these lines instead of a sample: vdevs/draid.py:64"
+    )
     parser.add_argument("--tests", nargs="*", help="files of tests in place of all of the part's")
     given = parser.parse_args()
     short = False

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import hashlib
 import importlib
 import json
 import os
@@ -22,25 +23,33 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType, MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
 
 SPARE_CPU_S, TIMES, WALL_S = 5.0, 4.0, 900
-"""A mutated test ends after so many times its CPU time and more, or after so long [s]: an endless loop."""
+"""A mutated test ends after so many times its CPU time and more, or after so long [s]: a loop."""
+SHARED_S, LEAST_SHARED_S = 25.0, 0.05
+"""CPU time that what tests share may take, and from which it is noted [s]."""
 MEMORY_BYTES = 6 << 30
-SPAWNS = ("_execute_child", "_launch")
-"""Functions of the standard library that start a process."""
+SPAWNS = ("_launch",)
+"""Functions of the standard library that start a process of Python; of others the command tells."""
 
 Place = tuple[str, str, int]
 """File, qualified name and first line of a function."""
 
 
 class Test(NamedTuple):
-    """One test of the plain run: CPU time [s], what it calls, whether it passes, and starts processes."""
+    """One test of the plain run: CPU time [s], what it calls, whether it passes, and starts processes.
+
+    `shared_s` holds the CPU time of making each thing that it shares with others, by name [s]: a test that
+    runs alone makes it.
+    """
 
     __test__ = False
     name: str
@@ -48,10 +57,33 @@ class Test(NamedTuple):
     calls: frozenset[Place]
     is_usable: bool
     is_spawning: bool
+    shared_s: Mapping[str, float] = MappingProxyType({})
+
+    @property
+    def alone_s(self) -> float:
+        """CPU time of the test if it runs alone [s]."""
+        return self.cpu_s + sum(self.shared_s.values())
+
+
+def total_s(tests: Iterable[Test]) -> float:
+    """Return the CPU time of tests that run one after the other: what they share is made once [s]."""
+    shared: dict[str, float] = {}
+    own = 0.0
+    for test in tests:
+        own += test.cpu_s
+        shared.update(test.shared_s)
+    return own + sum(shared.values())
 
 
 class TooSlow(BaseException):
     """A test takes longer than it may as plain Python."""
+
+
+class Made(NamedTuple):
+    """What the making of something calls, and the CPU time of what is shared that it takes, by name [s]."""
+
+    calls: set[CodeType]
+    shared: dict[str, float]
 
 
 class Notes:
@@ -62,6 +94,16 @@ class Notes:
         self.home = f"{home}{os.sep}"
         self.seen: set[CodeType] = set()
         self.caches: list[OrderedDict[Any, Any]] = []
+        # Of what is shared: CPU time by name where it was asked for, and spent on making it just now [s].
+        self.shared: dict[str, float] = {}
+        self.making_s = 0.0
+        self.spawns = False
+
+    def hear(self, event: str, given: tuple[Any, ...]) -> None:
+        """Be the audit hook that notes commands in which zsim or Python runs."""
+        if event == "subprocess.Popen":
+            words = [given[1]] if isinstance(given[1], str | bytes) else [given[0] or "", *given[1]]
+            self.spawns |= any(name in str(word) for word in words for name in ("python", "zsim"))
 
     def trace(self, frame: FrameType, _event: str, _argument: object) -> None:
         """Be the tracer of calls; lines are not traced."""
@@ -75,13 +117,46 @@ class Notes:
             if code.co_filename.startswith(self.home) or code.co_name in SPAWNS
         ]
 
+    @contextmanager
+    def making(self, name: str) -> Iterator[Made]:
+        """Note what the making of something calls and takes, apart from the test that asks first."""
+        made, began = Made(set(), {}), time.process_time()
+        before, self.seen, self.shared, self.making_s = (
+            (self.seen, self.shared, self.making_s),
+            set(),
+            {},
+            0.0,
+        )
+        left = signal.getitimer(signal.ITIMER_VIRTUAL)[0]
+        if left:
+            signal.setitimer(signal.ITIMER_VIRTUAL, SHARED_S)
+        try:
+            yield made
+        finally:
+            if left:
+                signal.setitimer(signal.ITIMER_VIRTUAL, left)
+            spent = time.process_time() - began
+            made.calls.update(self.seen)
+            made.shared.update(self.shared)
+            if spent - self.making_s >= LEAST_SHARED_S:
+                made.shared[name] = spent - self.making_s
+                self.making_s = spent
+            self.seen, self.shared, self.making_s = before[0], before[1], before[2] + self.making_s
+            self.use(made)
+
+    def use(self, made: Made) -> None:
+        """Note that something is used that was made, now or before."""
+        self.seen |= made.calls
+        self.shared.update(made.shared)
+
     def cache(self, maxsize: Any = 128, typed: bool = False) -> Any:
         """Be `functools.lru_cache`, and note again what a kept result has called when it was made."""
         if callable(maxsize):
             return self.cache()(maxsize)
 
         def decorate(function: Callable[..., Any]) -> Any:
-            kept: OrderedDict[Any, tuple[Any, set[CodeType]]] = OrderedDict()
+            kept: OrderedDict[Any, tuple[Any, Made]] = OrderedDict()
+            number = len(self.caches)
             counts = [0, 0]
             self.caches.append(kept)
 
@@ -90,17 +165,14 @@ class Notes:
                 key = functools._make_key(args, kwargs, typed)
                 counts[key not in kept] += 1
                 if key not in kept:
-                    before, self.seen = self.seen, set()
-                    try:
+                    with self.making(f"{number}: {hash(key)}") as made:
                         found = function(*args, **kwargs)
-                    finally:
-                        inside, self.seen = self.seen, before | self.seen
-                    kept[key] = (found, inside)
+                    kept[key] = (found, made)
                     if maxsize is not None and len(kept) > maxsize:
                         kept.popitem(last=False)
                     return found
                 kept.move_to_end(key)
-                self.seen |= kept[key][1]
+                self.use(kept[key][1])
                 return kept[key][0]
 
             whole: Any = call
@@ -116,15 +188,24 @@ class Campaign:
     """A plugin of pytest whose loop is that of mutations, not of tests."""
 
     def __init__(
-        self, home: Path, modules: Sequence[str], most_s: float, then: Callable[[Campaign], None]
+        self,
+        home: Path,
+        modules: Sequence[str],
+        most_s: float,
+        then: Callable[[Campaign], None],
+        noted: Path | None = None,
     ) -> None:
-        """Take the tree, what is mutated, the CPU time a test may take, and what is to be done."""
+        """Take the tree, what is mutated, the CPU time a test may take, and what is to be done.
+
+        `noted` is a file of what was noted before; for the same tests of the same tree it holds again.
+        """
         self.home, self.modules, self.most_s, self.then = home, modules, most_s, then
+        self.noted = noted
         self.notes = Notes(home)
         self.tests: list[Test] = []
         self.items: dict[str, pytest.Item] = {}
         self.functions: dict[Place, list[FunctionType]] = {}
-        self.fixtures: dict[int, set[CodeType]] = {}
+        self.fixtures: dict[int, Made] = {}
         self.failed: list[str] = []
         self.too_slow = False
         self.at_import: frozenset[Place] = frozenset()
@@ -162,12 +243,12 @@ class Campaign:
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
         """Note what the making of a fixture calls, for the tests that share it."""
-        before, self.notes.seen = self.notes.seen, set()
-        try:
+        name = f"{fixturedef.baseid}::{fixturedef.argname} {getattr(fixturedef, 'cached_param', '')}"
+        if fixturedef.scope == "function":
             return (yield)
-        finally:
-            self.fixtures[id(fixturedef)] = self.notes.seen
-            self.notes.seen = before | self.notes.seen
+        with self.notes.making(f"{name} {len(self.fixtures)}") as made:
+            self.fixtures[id(fixturedef)] = made
+            return (yield)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what fails."""
@@ -179,13 +260,20 @@ class Campaign:
         self.too_slow = self.too_slow or (call.excinfo is not None and call.excinfo.errisinstance(TooSlow))
 
     def _plain_run(self) -> list[Test]:
-        """Run every test once, in a fork; return what was noted."""
+        """Run every test once, in a fork, but those noted before; return what was noted."""
+        tree = digest_of(sorted((self.home / "zsim").rglob("*.py")))
+        digests = {name: f"{tree} {digest_of([item.path])}" for name, item in self.items.items()}
+        before = self.noted.read_text().splitlines() if self.noted and self.noted.exists() else []
+        known = {row[1]: row for row in map(json.loads, before)}
+        rows = {name: row for name, row in known.items() if digests.get(name) == row[0]}
         reading, writing = tempfile.mkstemp()
         os.close(reading)
         child = os.fork()
         if child == 0:
             try:
-                self._run_plainly(Path(writing))
+                self._run_plainly(
+                    Path(writing), [item for name, item in self.items.items() if name not in rows]
+                )
             except BaseException as error:
                 Path(f"{writing}.error").write_text(repr(error))
                 os._exit(1)
@@ -194,25 +282,30 @@ class Campaign:
             why = Path(f"{writing}.error")
             sys.stderr.write(f"the plain run ended early: {why.read_text() if why.exists() else 'killed'}\n")
             why.unlink(missing_ok=True)
-        rows = [json.loads(line) for line in Path(writing).read_text().splitlines()]
+        for line in Path(writing).read_text().splitlines():
+            row = json.loads(line)
+            rows[row[0]] = [digests[row[0]], *row]
         Path(writing).unlink()
+        if self.noted:
+            self.noted.write_text("".join(json.dumps(row) + "\n" for row in {**known, **rows}.values()))
         found = [
-            Test(name, cpu_s, frozenset(tuple(each) for each in calls), usable, spawning)  # type: ignore[misc]
-            for name, cpu_s, calls, usable, spawning in rows
+            Test(name, cpu_s, frozenset((f"{self.home}/{path}", *at) for path, *at in calls), *others)  # type: ignore[misc]
+            for _, name, cpu_s, calls, *others in rows.values()
         ]
-        return sorted(found, key=lambda test: test.cpu_s)
+        return sorted(found, key=lambda test: test.alone_s)
 
-    def _run_plainly(self, path: Path) -> None:
+    def _run_plainly(self, path: Path, items: Sequence[pytest.Item]) -> None:
         def stop(*_: object) -> None:
             raise TooSlow
 
         signal.signal(signal.SIGVTALRM, stop)
+        sys.addaudithook(self.notes.hear)
         out = os.fdopen(os.dup(2), "w")
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        items = list(self.items.values())
         with path.open("w") as file:
-            for item, after in zip(items, [*items[1:], None], strict=True):
+            for item, after in zip_longest(items, items[1:]):
                 self.notes.seen, self.failed, self.too_slow = set(), [], False
+                self.notes.shared, self.notes.making_s, self.notes.spawns = {}, 0.0, False
                 began = _cpu_s()
                 signal.setitimer(signal.ITIMER_VIRTUAL, self.most_s)
                 threading.settrace(self.notes.trace)
@@ -226,14 +319,19 @@ class Campaign:
                     item.session._setupstate.teardown_exact(None)
                 sys.settrace(None)
                 signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
-                seen = set(self.notes.seen)
+                cpu_s = _cpu_s() - began - self.notes.making_s
                 info = getattr(item, "_fixtureinfo", None)
                 for fixtures in info.name2fixturedefs.values() if info else ():
                     for each in fixtures:
-                        seen |= self.fixtures.get(id(each), set())
-                calls = self.notes.places(seen)
-                spawning = any(name.rpartition(".")[2] in SPAWNS for _, name, _ in calls)
-                row = (item.nodeid, _cpu_s() - began, calls, not self.failed, spawning)
+                        self.notes.use(self.fixtures.get(id(each), Made(set(), {})))
+                calls = [
+                    (path.removeprefix(self.notes.home), *at)
+                    for path, *at in self.notes.places(self.notes.seen)
+                ]
+                spawning = self.notes.spawns or any(
+                    name.rpartition(".")[2] in SPAWNS for _, name, *_ in calls
+                )
+                row = (item.nodeid, max(0.0, cpu_s), calls, not self.failed, spawning, self.notes.shared)
                 file.write(json.dumps(row) + "\n")
                 file.flush()
                 if self.failed:
@@ -260,7 +358,7 @@ class Campaign:
 
     def _run_mutated(self, place: Place, code: CodeType, tests: Sequence[Test], writing: int) -> None:
         try:
-            limit = int(SPARE_CPU_S + 2.0 * sum(test.cpu_s for test in tests)) + 1
+            limit = int(SPARE_CPU_S + TIMES * total_s(tests)) + 1
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
             signal.alarm(WALL_S)
@@ -270,7 +368,7 @@ class Campaign:
             items = [self.items[test.name] for test in tests]
             for test, item, after in zip(tests, items, [*items[1:], None], strict=True):
                 # Its signal ends the process, as no handler is there.
-                signal.setitimer(signal.ITIMER_PROF, SPARE_CPU_S + TIMES * test.cpu_s)
+                signal.setitimer(signal.ITIMER_PROF, SPARE_CPU_S + TIMES * test.alone_s)
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
                 if self.failed:
                     os.write(writing, self.failed[0].encode())
@@ -279,6 +377,14 @@ class Campaign:
             os.write(writing, f"ends the run: {type(error).__name__}".encode())
         finally:
             os._exit(0)
+
+
+def digest_of(paths: Sequence[Path]) -> str:
+    """Return what tells the contents of files apart from others."""
+    found = hashlib.sha256()
+    for path in paths:
+        found.update(path.read_bytes())
+    return found.hexdigest()[:16]
 
 
 def _cpu_s() -> float:

@@ -1,6 +1,7 @@
 """A drive that is fitted to its own measurements is found again."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from zsim.base.errors import InputError
 from zsim.drives.catalogue import load_drive
 from zsim.drives.derived import sequential_rate, sequential_rates
 from zsim.drives.models.files import drive_text, save_drive
+from zsim.observe.drives import fit
 from zsim.observe.drives.fit import Measurement, fit_drive, predict
 
 BASE = load_drive("generic-7200rpm-cmr")
@@ -102,3 +104,22 @@ def test_ten_thousand_samples_are_fitted_at_once_and_progress_is_told():
     assert fit.residual < 1e-3
     assert [share for share, _ in told] == sorted(share for share, _ in told)
     assert all(0.0 < share < 1.0 and words == "fitting" for share, words in told)
+
+
+def test_factors_act_on_what_they_name_and_their_errors_add_as_variances():
+    """The inner rate goes with both the outer rate and the ratio: 3 % and 4 % are 5 %."""
+    base = load_drive("generic-7200rpm-cmr")
+    factors = [
+        SimpleNamespace(name=name, identified=known, value=value, standard_error=error)
+        for name, known, value, error in (
+            ("outer_rate", True, 1.1, 0.033), ("inner_ratio", True, 0.5, 0.02), ("seek", False, 9.0, 1.0),
+            ("overhead", True, 2.0, 0.2),
+        )
+    ]  # fmt: skip
+    found, before = fit._with_factors(base, factors, "mine", 7).quantities, base.quantities
+    moved = {key: found[key].si / each.si for key, each in before.items() if found[key] is not each}
+    assert moved == pytest.approx(
+        {"outer_rate": 1.1, "inner_rate": 0.55, "read_overhead": 2.0, "write_overhead": 2.0}
+    )
+    assert (found["outer_rate"].uncertainty, found["inner_rate"].uncertainty) == (0.03, 0.05)
+    assert {found[key].kind for key in moved} == {"fitted"}

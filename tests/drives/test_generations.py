@@ -6,7 +6,7 @@ import pytest
 
 from zsim.base import model_data
 from zsim.drives.catalogue import load_drive
-from zsim.drives.models.generations import first_year, outer_rate, platters_in_use
+from zsim.drives.models.generations import LATEST, first_year, outer_rate, platters_in_use
 
 TB = 10**12
 
@@ -24,6 +24,13 @@ def test_every_number_has_a_source() -> None:
 )
 def test_when_a_capacity_appeared(capacity: int, year: int) -> None:
     assert first_year(capacity) == year
+
+
+def test_the_years_begin_with_the_first_platter_and_end_with_the_latest() -> None:
+    data = model_data.load_toml(model_data.models_directory() / "platters" / "hard-disks.toml")
+    first = data["platter"][0]
+    assert first_year(1e6) == first_year(first["size"]["value"] * 1e9) == first["year"]
+    assert first_year(1e18) == LATEST
 
 
 def test_drives_of_a_capacity_have_fewer_platters_as_time_goes_on() -> None:

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from zsim.case.resolve import resolve
+from zsim.engine.codes import SYNC_WRITE
 from zsim.engine.model import NOT_REPAIRED, ClientModel
 from zsim.engine.reference.plane import ReferencePlane
+from zsim.operation.background.copying import with_clients
 from zsim.operation.background.expansion import (
     SCRATCH_BYTES,
     ExpansionWork,
@@ -25,6 +27,7 @@ from zsim.operation.txg import vdev_asize
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import whole_setup
+from zsim.scan.items import plain_items
 from zsim.scenario.model import Scenario
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -155,6 +158,19 @@ def test_an_empty_vdev_moves_the_last_sectors_alone() -> None:
     assert (found.end - found.begin == 4096).all()
 
 
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_only_where_there_are_clients_the_blocks_of_the_pool_stand_behind_what_is_moved(count: int) -> None:
+    given = setup(300)
+    group = ClientModel(count=count, think_s=0.1, seed=1)
+    model = replace(given.model, clients=(group,) if count else ())
+    copies = plain_items(*(np.arange(7) for _ in range(3)))
+    items, readable, log = with_clients(copies, replace(given, model=model), given.model.vdevs)
+    data = np.flatnonzero(~given.blocks.is_metadata)
+    assert readable.tolist() == ((data + 7).tolist() if count else [])
+    assert len(items) == 7 + (len(given.blocks.psize) if count else 0)
+    assert len(log) == 0
+
+
 @pytest.mark.parametrize("kind", ["random-read", "sync-write"])
 def test_clients_read_and_write_blocks_not_what_is_moved(kind: str) -> None:
     group = ClientModel(count=4, think_s=0.02, seed=1, kind=kind)  # type: ignore[arg-type]
@@ -167,3 +183,11 @@ def test_clients_read_and_write_blocks_not_what_is_moved(kind: str) -> None:
     assert answered > 50
     # With parity where it is written, and what is still under way at the end.
     assert 0 < more < 2 * largest * (answered + group.count) + 4 * MIB
+
+
+def test_its_txgs_have_no_new_configuration() -> None:
+    """Whoever began it has waited for that txg before: the labels' lists of 112 KiB are not written."""
+    records = done()[0].records
+    labels = records[(records["write"] == 1) & (records["scan"] == 0) & (records["klass"] == SYNC_WRITE)]
+    assert len(labels) > 0
+    assert labels["length"].max() < 112 * KIB

@@ -8,11 +8,20 @@ from functools import cache
 import numpy as np
 import pytest
 
+from tests.operation.test_cursors import table
 from zsim.base.errors import InputError
 from zsim.case.resolve import resolve
-from zsim.engine.model import ClientModel
+from zsim.engine.codes import SYNC_WRITE
+from zsim.engine.model import NOT_REPAIRED, ClientModel
 from zsim.engine.reference.plane import ReferencePlane
-from zsim.operation.background.removal import RemovalScan, evacuation_of, segments
+from zsim.operation.background.removal import (
+    LAST_TXGS,
+    RemovalScan,
+    copies_of,
+    evacuation_of,
+    segments,
+    with_leaves,
+)
 from zsim.operation.rules import scan_rules
 from zsim.operation.run import Run, RunResult, RunSetup
 from zsim.prediction.inputs.hardware import plane_model
@@ -109,6 +118,91 @@ def test_what_is_copied_together() -> None:
     assert not ((low < 2048 * KIB) & (high > 2048 * KIB)).any()
 
 
+@pytest.mark.parametrize(
+    ("ranges", "most", "span", "together"),
+    [
+        ([(1024, 3072)], 8192, 0, [0, 1]),  # one range over the edge of a metaslab
+        ([(0, 2048), (2048, 2100)], 8192, 32, [0, 1]),
+        ([(0, 100), (132, 140)], 8192, 32, [0, 0]),  # a hole as long as may be
+        ([(0, 100), (133, 140)], 8192, 32, [0, 1]),
+        ([(0, 100), (110, 200)], 200, 32, [0, 0]),  # as long together as may be
+        ([(0, 100), (110, 201)], 200, 32, [0, 1]),
+        ([(0, 400)], 200, 32, [0, 1]),
+        ([(4096, 4100), (4110, 4120)], 8192, 32, [0, 0]),  # two metaslabs on
+    ],
+)
+def test_a_segment_ends_with_its_metaslab_its_length_or_a_long_hole(
+    ranges: list[tuple[int, int]], most: int, span: int, together: list[int]
+) -> None:
+    """Metaslabs of 2 MiB; all in KiB."""
+    begin, end = np.array(ranges).T * KIB
+    low, high, number = segments(begin, end, 2048 * KIB, most * KIB, span * KIB)
+    assert number.tolist() == together
+    # What is allocated is there, whole and once.
+    assert int((high - low).sum()) == int((end - begin).sum())
+    assert (low[1:] >= high[:-1]).all()
+
+
+def test_what_lies_over_the_edge_of_a_metaslab_is_copied_in_two_pieces() -> None:
+    edge = 1 << setup().metaslab_shift_of(setup().model.vdevs[0])
+    blocks = table([(0, edge - 4 * KIB, 4 * KIB)], [(0, edge, 8 * KIB)], [(0, 2 * edge - 8 * KIB, 4 * KIB)])
+    pieces = evacuation_of(replace(setup(), blocks=blocks)).pieces
+    assert pieces.source.tolist() == [edge - 4 * KIB, edge, 2 * edge - 8 * KIB]
+    assert pieces.size.tolist() == [4 * KIB, 8 * KIB, 4 * KIB]
+
+
+def test_segments_are_whole_sectors_and_one_at_least() -> None:
+    for most in (1, 64 * KIB + 1):
+        release = setup().release.with_tunables({"zfs_remove_max_segment": most})
+        pieces = evacuation_of(replace(setup(), release=release)).pieces
+        assert pieces.size.max() == max(4 * KIB, most // (4 * KIB) * 4 * KIB)
+        assert (pieces.source % (4 * KIB) == 0).all()
+
+
+@pytest.mark.parametrize("leaving", [0, 1])
+def test_a_vdev_that_is_not_the_first_may_leave_as_well(leaving: int) -> None:
+    """Each of its pieces is read from the side of the same number and written to both sides of the other."""
+    given = setup()
+    evacuation = evacuation_of(given, vdev=leaving)
+    model = with_leaves(given, leaving).model
+    copies = copies_of(evacuation, model)
+    count = len(evacuation.pieces.size)
+    assert len(copies) == 2 * count
+    assert set(evacuation.pieces.vdev.tolist()) == {1 - leaving}
+    read, written = copies.vdev - len(given.model.vdevs), copies.copy_vdev - len(given.model.vdevs)
+    assert set(zip(read.tolist(), written.tolist(), strict=True)) == {
+        (2 * leaving + side, 2 * (1 - leaving) + side) for side in (0, 1)
+    }
+    assert np.array_equal(copies.psize[::2], evacuation.pieces.size)
+    # The maps of single leaves read where data leaves, and write elsewhere.
+    for leaf, map_of in enumerate(model.vdevs[len(given.model.vdevs) :]):
+        leaves = leaf // 2 == leaving
+        assert (map_of.read_leaf, map_of.write_leaf) == (
+            ((leaf,), (NOT_REPAIRED,)) if leaves else ((NOT_REPAIRED,), (leaf,))
+        )
+
+
+@pytest.mark.parametrize(("missing", "source"), [(0, 1), (1, 0)])
+def test_a_side_that_cannot_be_read_is_copied_from_the_other(missing: int, source: int) -> None:
+    given = setup()
+    sides = tuple(-1 if side == missing else side for side in (0, 1))
+    model = with_leaves(given).model
+    broken = replace(model, vdevs=(replace(model.vdevs[0], read_leaf=sides), *model.vdevs[1:]))
+    copies = copies_of(evacuation_of(given), broken)
+    assert set((copies.vdev - len(given.model.vdevs)).tolist()) == {source}
+    assert set((copies.copy_vdev - len(given.model.vdevs)).tolist()) == {2, 3}
+
+
+def test_the_last_txgs_end_after_all_is_copied() -> None:
+    """One when all is copied, three for frees, configuration and labels (vdev_remove_complete)."""
+    result, _ = done()
+    [(_, _, copied_s)] = result.phases
+    labels = result.records[(result.records["klass"] == SYNC_WRITE) & (result.records["done"] > copied_s)]
+    assert len(labels) >= LAST_TXGS * 4 * len(setup().model.leaves)
+    assert result.end > copied_s
+    assert result.curve[-1][1] == result.issued_bytes
+
+
 def test_tunables_of_removals() -> None:
     assert tuned(vdev_removal_max_span=0).leaves["scan_write_bytes"].sum() == 2 * done()[1].evacuation.bytes
     assert tuned(zfs_remove_max_segment=64 * KIB).issued_blocks > 2 * done()[0].issued_blocks
@@ -139,3 +233,11 @@ def test_no_room() -> None:
     whole = whole_setup(case, pool.table, plane_model(case))
     with pytest.raises(InputError, match="no room"):
         evacuation_of(whole, pool.levels, case.allocator)
+
+
+def test_its_txgs_have_no_new_configuration() -> None:
+    """Whoever began it has waited for that txg before: the labels' lists of 112 KiB are not written."""
+    records = done()[0].records
+    labels = records[(records["write"] == 1) & (records["scan"] == 0) & (records["klass"] == SYNC_WRITE)]
+    assert len(labels) > 0
+    assert labels["length"].max() < 112 * KIB

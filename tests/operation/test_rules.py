@@ -47,7 +47,8 @@ def test_the_legacy_scan_sleeps_ticks_while_clients_were_active(
     assert rules.tick_s == 1.0 / hz
     assert rules.idle_window_s == pytest.approx(50 / hz)
     assert rules.scrub is (operation == "scrub")
-    assert scan_rules(load_release("openzfs-0.8"), operation).delay_ticks == 0  # type: ignore[arg-type]
+    gone = scan_rules(load_release("openzfs-0.8"), operation)  # type: ignore[arg-type]
+    assert (gone.delay_ticks, gone.idle_window_s) == (0, 0.0)
 
 
 def test_metadata_is_read_ahead_by_a_thread_of_its_own_from_0_8_on_unless_switched_off() -> None:

@@ -89,6 +89,46 @@ def test_a_mos_block_is_written_with_its_redundancy(layout: str, drives: int, pe
     assert (rows[:, LENGTH] == 4096).all()
 
 
+@pytest.mark.parametrize("blocks", [1, 5, 40])
+def test_a_mos_block_has_its_copies_on_the_vdevs_of_their_cursors_block_by_block(blocks: int) -> None:
+    """Three copies of which two lie on the first vdev, each on both sides of its mirror."""
+    cursors = [(0, MIB), (1, 2 * MIB), (0, 3 * MIB)]
+    rows = writes(layout="2*mirror2").pass_rows(blocks, cursors)
+    holes = hole_order(TxgRules().region_blocks)[1 : blocks + 1] * 4096
+    for number, hole in enumerate(holes):
+        found = rows[6 * number : 6 * (number + 1)]
+        places = {(int(leaf), int(offset)) for leaf, _, _, offset, _ in found}
+        own = [(2 * vdev + side, place + hole) for vdev, place in cursors for side in (0, 1)]
+        assert places == set(own)
+        assert len(found) == len(own)
+    assert len(rows) == 6 * blocks
+
+
+@pytest.mark.parametrize(
+    ("read", "repaired", "leaves"),
+    [
+        ((0, 1, 2), (-1, -1, -1), [[0], [1], [2]]),
+        ((0, 1, 2), (-1, 3, -1), [[0], [1, 3], [2]]),  # an old drive and the new one beside it
+        ((0, -1, 2), (-1, -1, -1), [[0], [], [2]]),  # a child that is missing
+        ((0, -1, 2), (3, -1, -1), [[0, 3], [], [2]]),  # as many leaves as children, but not one each
+    ],
+)
+def test_new_blocks_are_written_to_every_leaf_of_their_children(
+    read: tuple[int, ...], repaired: tuple[int, ...], leaves: list[list[int]]
+) -> None:
+    """Of a raidz1 of three drives: each column as often as its child has leaves."""
+    vdev = replace(model("raidz1x3").vdevs[0], read_leaf=read, write_leaf=repaired)
+    drives = (*model("raidz1x3").leaves, model("raidz1x3").leaves[0])
+    rows = writes(layout="raidz1x3", vdevs=(vdev,), leaves=drives).pass_rows(30, [(0, MIB)])
+    whole = writes(layout="raidz1x3").pass_rows(30, [(0, MIB)])
+    for child, own in enumerate(leaves):
+        there = whole[whole[:, 0] == child][:, 1:]
+        assert len(there) > 0
+        for leaf in own:
+            assert np.array_equal(rows[rows[:, 0] == leaf][:, 1:], there)
+    assert set(rows[:, 0].tolist()) == {leaf for own in leaves for leaf in own}
+
+
 def test_holes_are_taken_in_scattered_order_and_each_once_a_round() -> None:
     order = hole_order(128)
     assert sorted(order.tolist()) == list(range(128))
@@ -111,10 +151,16 @@ def test_no_place_of_the_mos_is_written_twice_before_all_have_been() -> None:
     assert first.max() < MIB + region * 4096
     parts = writes(TxgRules(region_blocks=region))
     cut = np.concatenate([parts.pass_rows(count, [(0, MIB)]) for count in (5, 127, 128, 120, 4)])
+    assert len(cut) == 2 * 384
     assert np.array_equal(cut[: 5 * 2], rows[: 5 * 2])
     # A group of I/Os has no order: of each pass the places count.
     for begin, end in ((5, 132), (132, 260), (260, 380), (380, 384)):
         assert sorted(map(tuple, cut[2 * begin : 2 * end])) == sorted(map(tuple, rows[2 * begin : 2 * end]))
+
+
+def test_a_pass_without_blocks_writes_nothing() -> None:
+    each = writes()
+    assert [len(each.pass_rows(count, [(0, MIB)])) for count in (0, 1, 0, 3)] == [0, 2, 0, 6]
 
 
 def test_allocators_change_parts_with_every_txg_where_they_rotate() -> None:
@@ -180,6 +226,16 @@ def test_the_address_space_leaves_labels_and_boot_block_out() -> None:
     assert 0 <= capacity - 4 * LABEL - 3584 * KIB - vdev_asize(model(), model().vdevs[0]) < LABEL
     raidz = model("raidz1x3")
     assert vdev_asize(raidz, raidz.vdevs[0]) == pytest.approx(3 * capacity, rel=1e-3)
+
+
+@pytest.mark.parametrize("smallest", [0, 1, 2])
+def test_the_smallest_drive_counts_for_all_the_one_that_is_written_too(smallest: int) -> None:
+    vdev = replace(model("raidz1x3").vdevs[0], read_leaf=(0, 1, -1), write_leaf=(-1, -1, 2))
+    leaves = list(model("raidz1x3").leaves)
+    small = leaves[smallest].drive.capacity_bytes // 2
+    leaves[smallest] = replace(leaves[smallest], drive=replace(leaves[smallest].drive, capacity_bytes=small))
+    asize = vdev_asize(replace(model("raidz1x3"), leaves=tuple(leaves)), vdev)
+    assert asize == pytest.approx(3 * small, rel=2e-3)
 
 
 class Recording:

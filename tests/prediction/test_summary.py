@@ -230,6 +230,22 @@ def test_drives_of_other_vdevs_are_no_sources() -> None:
     assert (rows["source"], rows["other vdev"]) == (2, 1)
 
 
+@pytest.mark.parametrize(
+    ("role", "members", "words"),
+    [
+        ("other vdev", [2], "the drives of the other vdevs"),
+        ("slow other vdev", [2], "the slow drives of the other vdevs"),
+        ("exchanged source", [0, 1], "the exchanged source drives"),
+        ("slow source behind multiplier", [0], "the slow source drive behind multiplier"),
+        ("special vdev", [2], "the drives of the special vdevs"),
+        ("target", [3], "the replacement drive"),
+        ("target", [3, 3], "the replacement drives"),
+    ],
+)
+def test_a_group_of_drives_is_named_in_words(role: str, members: list[int], words: str) -> None:
+    assert summary._named(MODEL, role, members) == words
+
+
 def test_totals_are_of_the_real_pool() -> None:
     sums = summary.totals(result())
     assert sums == {

@@ -261,6 +261,37 @@ def test_a_larger_population_tells_more_of_a_world_that_was_run_on_a_small_one()
     assert sum(each.scores in again for each in chosen) >= 4
 
 
+@pytest.mark.parametrize("seed", [2, 5])
+def test_the_world_chosen_takes_most_variance_of_the_quantiles_for_its_cost(seed: int) -> None:
+    """Against conditioning on each world anew; the second one given the first."""
+    surface, slopes, chance = _made(_case(fill=0.62), seed)
+    ran = _ran(surface, slopes, chance, 8, 0)
+    surface.told(ran)
+    candidates, sizes = _scores(surface.case, 6, 9), (SMALL, LARGER, TILE)
+
+    def left(scores: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+        at = points(surface.case, surface.inputs, scores)
+        seen = design(at, blocks)
+        _, world = np.unique(scores[:, 0], return_inverse=True)
+        inverse = np.linalg.inv(surface.prior.of_runs(seen, Runs(world, at["use"], blocks)))
+        return np.array([surface._open(weights, seen, inverse) for weights in surface._about])
+
+    scores, blocks = ran.scores, ran.blocks
+    for chosen in surface.most_telling(ran, candidates, sizes, 2 * (TILE + COST))[:2]:
+        before = left(scores, blocks)
+        gains = {
+            (place, size): float(
+                ((before - left(np.vstack((scores, each)), np.append(blocks, size))) / before).sum()
+            )
+            / (size + COST)
+            for place, each in enumerate(candidates)
+            for size in sizes
+        }
+        place, size = max(gains, key=gains.__getitem__)
+        assert (chosen.scores, chosen.blocks) == (tuple(candidates[place].tolist()), size)
+        scores, blocks = np.vstack((scores, candidates[place])), np.append(blocks, float(size))
+
+
 def test_no_more_is_spent_than_there_is() -> None:
     surface, slopes, chance = _made(_case(fill=0.62), 3)
     ran = _ran(surface, slopes, chance, 16, 0)

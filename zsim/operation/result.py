@@ -65,7 +65,7 @@ class RunResult:
     end : float
         Time from the first visit to the end of the last txg [s].
     first_scan_s : float
-        When the first scan I/O was queued [s].
+        When the first scan I/O was queued [s]; 0 if none was.
     span : float
         From the first scan I/O to the end of the last [s].
     visit : float

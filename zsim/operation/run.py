@@ -228,7 +228,10 @@ class Run:
     def result(self) -> RunResult:
         """Return what was counted so far."""
         plane, pool = self.plane, self.pool
-        first, last = plane.general("first_scan"), plane.general("last_scan")
+        # Below zero: no I/O of the scan has been queued, so that it spans nothing.
+        started = plane.general("first_scan") >= 0.0
+        first = plane.general("first_scan") if started else pool.start
+        last = plane.general("last_scan") if started else first
         streams = max(1, len(self.setup.model.vdevs))
         return RunResult(
             end=self.elapsed,

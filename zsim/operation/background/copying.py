@@ -8,14 +8,23 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.codes import ASYNC_WRITE, EXIT_EPOCH, EXIT_GROUP, EXIT_HORIZON, EXIT_STALLED, FOREVER
+from zsim.engine.codes import (
+    ASYNC_WRITE,
+    EXIT_DRAINED,
+    EXIT_EPOCH,
+    EXIT_GROUP,
+    EXIT_HORIZON,
+    EXIT_STALLED,
+    FOREVER,
+)
 from zsim.engine.model import VdevModel
+from zsim.engine.window import Window
 from zsim.operation.control import ScanControl, Steps
 from zsim.operation.cursors import with_log
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.setup import RunSetup, damaged_vdevs
 from zsim.scan.items import ScanItems, joined_items, plain_items
-from zsim.scan.program import scan_items
+from zsim.scan.program import Program, scan_items
 
 Integers = NDArray[np.int64]
 
@@ -163,6 +172,16 @@ class BackgroundScan:
         if self.txg.idle:
             self.txg.begin()
         yield from self.until(lambda reason: self.txg.idle)
+
+    def run(self, program: Program, window: Window) -> Steps[None]:
+        """Run a program to its end; a txg that is ending already has none of it."""
+        plane = self.control.plane
+        self.txg.covers_all = False
+        self.set_depth(True)
+        plane.load_streams([program], [window])
+        plane.resume(FOREVER)
+        yield from self.until(lambda reason: reason == EXIT_DRAINED)
+        plane.pause()
 
     def until(self, done: Callable[[int], bool]) -> Steps[None]:
         """Let time pass and txgs end until `done` says so."""

@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.codes import EXIT_DRAINED, FOREVER, REBUILD
+from zsim.engine.codes import REBUILD
 from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
 from zsim.engine.window import MAX_SLOTS, MIN_SLOTS, Window
 from zsim.operation.background.copying import BackgroundScan, copied, with_clients
@@ -196,12 +196,8 @@ class ReflowScan(BackgroundScan):
         """Issue items and let them end."""
         plane, begin, count = self.control.plane, self.control.plane.now, len(items)
         plane.put_items(items)
-        self.set_depth(True)
         program = Program(np.full(count, OP_ISSUE, np.int64), np.arange(count, dtype=np.int64))
-        plane.load_streams([program], [window])
-        plane.resume(FOREVER)
-        yield from self.until(lambda reason: reason == EXIT_DRAINED)
-        plane.pause()
+        yield from self.run(program, window)
         self.pool.book("expand", begin - self.pool.start)
 
     def until(self, done: Callable[[int], bool]) -> Steps[None]:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.codes import EXIT_DRAINED, EXIT_GROUP, FOREVER
+from zsim.engine.codes import EXIT_GROUP
 from zsim.engine.window import Window
 from zsim.operation.background.copying import BackgroundScan
 from zsim.operation.background.space_maps import SpaceMaps
@@ -66,11 +66,7 @@ class RebuildScan(BackgroundScan):
         for metaslab, program in zip(self.metaslabs, self.programs, strict=True):
             begin = plane.now
             yield from self._load(metaslab)
-            self.set_depth(True)
-            plane.load_streams([program], [self.window])
-            plane.resume(FOREVER)
-            yield from self.until(lambda reason: reason == EXIT_DRAINED)
-            plane.pause()
+            yield from self.run(program, self.window)
             self.pool.book("rebuild", begin - self.pool.start)
             if self.waits:
                 yield from self.wait_for_txg()

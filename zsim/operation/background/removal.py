@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
-from zsim.engine.codes import EXIT_DRAINED, FOREVER, REBUILD
+from zsim.engine.codes import REBUILD
 from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
 from zsim.engine.window import MAX_SLOTS, MIN_SLOTS, Window
 from zsim.operation.background.copying import BackgroundScan, copied, with_clients
@@ -223,11 +223,7 @@ class RemovalScan(BackgroundScan):
         self.start_txgs()
         program = Program(np.full(self.copies, OP_ISSUE, np.int64), np.arange(self.copies, dtype=np.int64))
         begin = plane.now
-        self.set_depth(True)
-        plane.load_streams([program], [Window(OUTSTANDING, False)])
-        plane.resume(FOREVER)
-        yield from self.until(lambda reason: reason == EXIT_DRAINED)
-        plane.pause()
+        yield from self.run(program, Window(OUTSTANDING, False))
         self.pool.book("remove", begin - self.pool.start)
         for _ in range(LAST_TXGS):
             yield from self.wait_for_txg()

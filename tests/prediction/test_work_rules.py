@@ -1,0 +1,506 @@
+"""The bookkeeping of a prediction's runs: which worlds, of which seeds, and what their durations lead to."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zsim.case.resolve import resolve
+from zsim.case.worlds import Choice
+from zsim.prediction import api
+from zsim.prediction import work as working
+from zsim.prediction.answer.records import Driver, EvidenceUsed
+from zsim.prediction.groups import lost_when_moved
+from zsim.prediction.inputs.ensemble import Unknown, draw_members, normal_strata
+from zsim.prediction.inputs.population import miniature
+from zsim.prediction.runs import middle
+from zsim.prediction.runs.member import _ends
+from zsim.prediction.runs.middle import MiddleWorld
+from zsim.prediction.runs.sampled import WARM_BLOCKS, SampledRun
+from zsim.prediction.runs.windows import SampledStream
+from zsim.prediction.statistics import response as regression
+from zsim.prediction.statistics.level import SPREAD, WEIGHT, DurationLevel, of_size, with_sampling
+from zsim.prediction.statistics.sampling import student
+from zsim.prediction.work import AGAIN, MOST_STEP, SEED_STEP, WORTH_EXTRAPOLATING, Work
+from zsim.scan.program import OP_ISSUE, Program
+from zsim.scan.program import touched as is_touched
+from zsim.scenario.model import Scenario
+from zsim.vdevs.kind import kind_of
+
+RATE = Unknown("outer_rate", "drive", "name the drive", 0.3)
+CACHE = Unknown("write_cache", "write_cache", "say so", choices=(Choice(True, 0.8), Choice(False, 0.2)))
+
+
+UNWEIGHED: Any = SimpleNamespace(away=lambda: 0.0)
+"""Evidence that leaves all worlds alike, and what other scenarios taught aside."""
+
+
+def case(**fields: Any) -> Any:
+    return resolve(Scenario.from_dict({"layout": "raidz2x6", "fill": 0.5, "drive_size": "4TB", **fields}))
+
+
+def work(**known: Any) -> Any:
+    """Return the work of a prediction of which nothing was run, with what is stated."""
+    made = Work(case(**known.pop("scenario", {})), lambda share, doing: None)
+    for name, value in known.items():
+        setattr(made, name, value)
+    return made
+
+
+def response_of(p50: float) -> Any:
+    return SimpleNamespace(p50=p50, half_width=0.0)
+
+
+def test_the_world_shown_is_the_nearest_to_the_median_by_ratio() -> None:
+    """Half of it is as far off as twice of it, and of equals the first is taken."""
+    made = work(anchors=[100.0, 800.0, 300.0, 210.0, 400.0], response=response_of(200.0), weighing=UNWEIGHED)
+    assert made._nearest() == [3, 2, 0, 4, 1]
+    assert made._shown == 3
+    away = SimpleNamespace(away=lambda: np.array([0.0, 0.0, 0.0, 5.0, 0.0]))
+    assert work(anchors=made.anchors, response=made.response, weighing=away)._nearest() == [2, 0, 4, 1, 3]
+
+
+def test_chance_is_another_in_every_world_and_its_counterpart_has_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So that a world and the same with its caches the other way differ in these alone."""
+    seeds: dict[str, list[int]] = {"world": [], "other": []}
+    monkeypatch.setattr(
+        working, "in_world", lambda seeded, member: SimpleNamespace(seed=seeded.seed, member=member)
+    )
+    monkeypatch.setattr(working, "plane_model", lambda world: None)
+    members = draw_members((RATE, CACHE), 1, 8)
+    ran: list[Any] = []
+
+    def run(world: Any, _plane: Any, _blocks: int) -> Any:
+        ran.append(world)
+        return SimpleNamespace(time_s=7.0), (1.0,)
+
+    weighing = SimpleNamespace(comparisons=[1], run=run)
+    made = work(inputs=(RATE, CACHE), members=members, weighing=weighing)
+    seeds["world"] = [made._world(place).case.seed for place in range(8)]
+    assert made._world(3) is made._world(3)
+    found = made._run_others(weighing, range(8))
+    seeds["other"] = [world.seed for world in ran]
+    assert (
+        sorted(seeds["other"])
+        == sorted(seeds["world"])
+        == sorted(made.case.seed + SEED_STEP * n for n in range(8))
+    )
+    assert len(set(seeds["world"])) == 8
+    assert {world.member.write_cache for world in ran} == {not member.write_cache for member in members}
+    for counterpart, member in zip(found, members, strict=True):
+        assert counterpart.likely == pytest.approx(0.2 if member.write_cache else 0.8)
+    assert work(inputs=(RATE,), members=members)._run_others(weighing, range(8)) == []
+    assert made._run_others(SimpleNamespace(comparisons=[], run=run), range(8)) == []
+
+
+def benches(times: list[float], scale: float = 10.0) -> list[Any]:
+    return [SimpleNamespace(result=SimpleNamespace(time_s=time, scale=scale)) for time in times]
+
+
+@pytest.mark.parametrize("excess", [0.3, -0.2, 1.0])
+@pytest.mark.parametrize("ratio", [4.0, 16.0])
+def test_what_falls_as_one_over_the_size_is_extrapolated_exactly(excess: float, ratio: float) -> None:
+    """Richardson: T (1 + s) of the small and T (1 + s / r) of the large populations lead to T."""
+    truth = [1000.0, 1500.0, 700.0]
+    small, large = ([time * (1.0 + excess / size) for time in truth] for size in (1.0, ratio))
+    made = work(anchors=small, response=response_of(1000.0), weighing=UNWEIGHED)
+    order = made._nearest()
+    made._benches = benches([large[place] for place in order])
+    made._extrapolate(ratio)
+    step = 1.0 - 1.0 / (1.0 + excess / ratio)
+    assert abs(step) < MOST_STEP
+    assert made.level.factor == pytest.approx(1.0 / (1.0 + excess))
+    freedom = WEIGHT + 2
+    spread = student(freedom) * math.sqrt(WEIGHT * SPREAD**2 / freedom / 3)
+    assert made.level.half_width == pytest.approx(math.hypot(spread, abs(step) / (1.0 - step)))
+    assert made.bench is made._benches[0]
+
+
+def test_a_step_is_bounded_and_none_is_made_where_sizes_are_alike_or_the_pool_is_whole() -> None:
+    def factor(large: float, ratio: float, scale: float = 10.0) -> float:
+        made = work(anchors=[100.0], response=response_of(100.0), weighing=UNWEIGHED)
+        made._benches = benches([large], scale)
+        made._extrapolate(ratio)
+        return float(made.level.factor)
+
+    assert factor(10.0, 2.0 * WORTH_EXTRAPOLATING) == pytest.approx(0.1 * (1.0 - MOST_STEP))
+    assert factor(1000.0, 2.0 * WORTH_EXTRAPOLATING) == pytest.approx(
+        10.0 * (1.0 - max(-MOST_STEP, math.expm1(math.log(0.1)) / (2.0 * WORTH_EXTRAPOLATING - 1.0)))
+    )
+    assert factor(80.0, 0.9 * WORTH_EXTRAPOLATING) == pytest.approx(0.8)
+    assert factor(80.0, 2.0 * WORTH_EXTRAPOLATING, scale=1.0) == pytest.approx(0.8)
+
+
+def test_tiles_have_the_error_of_their_size_unless_one_is_stated() -> None:
+    made = work(anchors=[100.0, 100.0], response=response_of(100.0), weighing=UNWEIGHED)
+    made._benches = benches([120.0, 130.0])
+    made._take_benches()
+    drift = float(np.log([1.2, 1.3]).mean())
+    assert made.level.factor == pytest.approx(math.exp(drift))
+    own = made.level.half_width
+    made._take_benches(0.0)
+    assert own == pytest.approx(math.hypot(made.level.half_width, of_size(drift)))
+
+
+def test_without_anything_unknown_larger_populations_are_the_answer() -> None:
+    made = work(anchors=[], response=response_of(1.0), weighing=UNWEIGHED)
+    made._benches = benches([90.0, 110.0])
+    made._take_benches(0.0)
+    assert made.level.factor == pytest.approx(math.sqrt(90.0 * 110.0))
+
+
+def test_one_world_known_well_is_compared_with_small_ones_of_several_seeds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(working, "bench_of", lambda middle: "bench")
+    known = SimpleNamespace(time_s=300.0, half_width_s=6.0, in_tiles=False)
+    alone = work(middle=known, anchors=[])
+    alone._take_middle()
+    assert alone.level == DurationLevel(300.0, 0.02)
+    asked: list[int] = []
+
+    def again(place: int, numbers: range) -> list[float]:
+        asked.extend(numbers)
+        return [100.0] * len(numbers)
+
+    made = work(
+        middle=known, anchors=[100.0, 400.0], small=[100.0, 400.0], response=response_of(100.0), weighing=None
+    )
+    made._again = again
+    made._take_middle()
+    assert asked == list(range(AGAIN))
+    assert made.level.factor == pytest.approx(3.0)
+    freedom = WEIGHT + AGAIN
+    spread = student(freedom) * math.sqrt(WEIGHT * SPREAD**2 / freedom / (AGAIN + 1))
+    assert made.level.half_width == pytest.approx(math.hypot(spread, 0.02))
+
+
+def test_a_precision_is_shared_by_the_errors_that_make_it_up() -> None:
+    """Three of them: each may leave PART of what is asked for."""
+    assert not work()._is_open(9.0)
+    asked = work(scenario={"precision": 0.02})
+    assert asked._is_open(middle.PART * 0.02 * 1.001)
+    assert not asked._is_open(middle.PART * 0.02)
+
+
+def test_progress_rises_from_nothing_to_all() -> None:
+    for stated in ({}, {"precision": 0.05}):
+        shares: list[float] = []
+        made = work(scenario=stated, progress=lambda share, doing, shares=shares: shares.append(share))
+        for count in range(1, len(made.members) + 1):
+            made.small = [1.0] * count
+            made._report_members()
+        members = len(shares)
+        for share in (0.0, 0.5, 1.0):
+            made._report_larger(0.0, share)
+        assert shares[:members] == sorted(shares[:members])
+        assert 0.0 < shares[0] < 0.5
+        assert shares[members:] == sorted(shares[members:])
+        assert shares[-1] == pytest.approx(1.0)
+        if not stated:
+            assert shares[members] == pytest.approx(shares[members - 1])
+
+
+# What is said of the whole.
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "sorted scan"),
+        ({"release": "zol-0.7"}, "legacy scan"),
+        ({"layout": "mirror2", "operation": "rebuild"}, "onto a replacement drive"),
+        ({"operation": "expand"}, "one drive added"),
+        ({"layout": "2*mirror2", "operation": "remove"}, "mirror2 removed"),
+        ({"layout": "draid2:4d:11c:1s", "operation": "rebuild"}, "into a distributed spare"),
+        ({"layout": "draid2:4d:11c:1s", "target": "distributed-spare", "operation": "resilver"},
+         "into a distributed spare, sorted scan"),
+        ({"second_at": 0.4}, "sorted scan, another drive replaced at 40%"),
+    ],
+)  # fmt: skip
+def test_what_was_asked_is_told_in_one_line(fields: dict[str, Any], words: str) -> None:
+    told = api.subject(case(**fields))
+    assert told.endswith(f"({words})")
+    assert ", 50% full, " in told
+    assert not told.startswith("1 ")
+    several = api.subject(case(replace=2))
+    assert several.startswith("2 drives at once in raidz2x6")
+
+
+def test_parts_sum_to_the_answer_in_their_proportions() -> None:
+    parts = api._stretched({"a": 1.0, "b": 3.0}, 8.0)
+    assert parts == {"a": 2.0, "b": 6.0}
+    assert api._stretched({"a": 0.0}, 8.0) == {}
+    assert api._longer({"link": 5.0}, 2.0) == {"link": 7.0}
+    assert api._with_errors({"a": 1.0}, 0.0) == {"a": 1.0}
+    assert api._with_errors({"a": 1.0}, 2.0) == {"a": 1.0, "reads that fail": 2.0}
+
+
+def test_what_moves_the_answer_most_comes_first() -> None:
+    spans = [(3.0, 5.0), (1.0, 9.0), (2.0, 3.0)]
+    drivers = [Driver(field="x", low_s=low, high_s=high, sampled=True, words="") for low, high in spans]
+    assert [(each.low_s, each.high_s) for each in api.by_span(drivers)] == [
+        (1.0, 9.0),
+        (3.0, 5.0),
+        (2.0, 3.0),
+    ]
+
+
+@pytest.mark.parametrize(("fill", "words"), [(0.5, "50%"), (0.01, "1%"), (0.005, "0.5%")])
+def test_nearly_empty_pools_are_told_apart(fill: float, words: str) -> None:
+    assert api._full(fill) == words
+
+
+@pytest.mark.parametrize(("asked", "reached", "said"), [(None, 9.0, 0), (0.05, 0.05, 0), (0.05, 0.051, 1)])
+def test_a_precision_that_was_missed_is_said(asked: float | None, reached: float, said: int) -> None:
+    found: Any = SimpleNamespace(
+        case=SimpleNamespace(scenario=SimpleNamespace(precision=asked)), half_width=reached, worlds=7
+    )
+    assert len(api._short_of_precision(found)) == said
+
+
+# Groups of a dRAID.
+
+
+@pytest.mark.parametrize("layout", ["draid1:2d:6c:1s", "draid2:4d:11c:1s"])
+def test_what_lies_in_groups_without_a_child_is_that_of_each_block_wherever_it_is_moved(layout: str) -> None:
+    """A block counts if its own group, or the next one where it goes on there, has lost a child."""
+    given = case(layout=layout, drive_size="60GB")
+    table = miniature(given, blocks=300).table
+    spec = given.layout.vdevs[0]
+    group, most = kind_of(spec.kind).group_bytes(spec), 12
+    found = lost_when_moved(given, table, group, most)
+    from zsim.prediction.groups import _damaged
+
+    here = table.dva_vdev[:, 0] == 0
+    one = np.ones(1, np.int64)
+    for moved in (0, 1, 5, most):
+        lost = 0
+        for offset, asize in zip(
+            table.dva_offset[here, 0].tolist(), table.dva_asize[here, 0].tolist(), strict=True
+        ):
+            first = offset // group
+            groups = [first] if offset % group + asize <= group else [first, first + 1]
+            places = [np.array([(number + moved) * group]) for number in groups]
+            lost += asize * any(bool(is_touched(place, one, _damaged(given))[0]) for place in places)
+        assert found[moved] == lost
+    assert 0 < found.max() <= table.dva_asize[here, 0].sum()
+
+
+# Windows and tiles.
+
+
+def test_before_a_window_goes_what_may_be_in_flight() -> None:
+    """A window of 1000 bytes over operations of 20 bytes in the mean holds 50 of them."""
+    sizes = np.array([10.0, 30.0] * 50)
+    work_before = np.concatenate(([0.0], np.cumsum(sizes)))
+    program = Program(np.full(100, OP_ISSUE, np.int64), np.arange(100))
+    run: Any = object.__new__(SampledRun)
+    run.streams = [SampledStream(program, work_before, work_before[:, None])]
+    run.limits = [SimpleNamespace(limit=1000)]
+    assert run._warm(0) == WARM_BLOCKS + 50
+    assert run.streams[0].head == 0
+    nothing = Program(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    run.streams = [SampledStream(nothing, np.zeros(1), np.zeros((1, 1)))]
+    assert run._warm(0) == WARM_BLOCKS + 1000
+
+
+def tiles(times: list[float], small: list[float], scale: float, blocks: int) -> Any:
+    world: Any = object.__new__(MiddleWorld)
+    world.runs = [SimpleNamespace(known=True, time_s=time, half_width_s=0.0, covered=1.0) for time in times]
+    world.small, world.pool = small, SimpleNamespace(scale=scale, table=range(blocks))
+    return world
+
+
+def test_populations_that_were_not_run_leave_their_spread() -> None:
+    """Student's t times the spread over the root of their number, and the root of the share unseen."""
+    times, seen = [100.0, 120.0, 90.0], 3
+    spread = float(np.std(np.log(times), ddof=1))
+    scale = min(middle.POPULATIONS, 12.0)
+    expected = student(2) * spread / math.sqrt(3) * math.sqrt(1.0 - seen / scale)
+    assert tiles(times, [], scale, 10)._between() == pytest.approx(expected)
+    assert tiles(times, [], 3.0, 10)._between() == 0.0
+    one = tiles([100.0], times, scale, 4 * middle.SMALL_BLOCKS)
+    # Of one tile four times as large as the small miniatures: half of their spread.
+    assert one._between() == pytest.approx(student(2) * spread * 0.5 * math.sqrt(1.0 - 1.0 / scale))
+    assert tiles([100.0], [100.0], scale, 10)._between() == 0.0
+    assert tiles([100.0], times, scale, 1)._between() == pytest.approx(
+        student(2) * spread * math.sqrt(1 - 1 / scale)
+    )
+
+
+@pytest.mark.parametrize(
+    ("stated", "whole", "precise_from", "populations"),
+    [
+        (None, False, 0, 1),  # nobody asked for a precision: one population, and small ones beside it
+        (None, True, 0, 1),
+        (0.01, True, 9, 1),  # of a pool that is run whole there is no other
+        (0.01, False, 0, 2),  # two at least, for one tells nothing of others
+        (0.01, False, 3, 3),
+        (0.01, False, 99, middle.POPULATIONS),
+    ],
+)
+def test_populations_are_run_until_the_precision_asked_for_is_reached(
+    stated: float | None, whole: bool, precise_from: int, populations: int
+) -> None:
+    class Stub(MiddleWorld):
+        whole = property(lambda self: stated_whole)  # type: ignore[assignment]
+        in_tiles = property(lambda self: False)  # type: ignore[assignment]
+
+        def _executed(self, number: int, plan: Any) -> Any:
+            self.runs.append(SimpleNamespace(crowded=False))  # type: ignore[arg-type]
+            return f"run {number}"
+
+        def _precise(self, wanted: float) -> bool:
+            return len(self.runs) >= precise_from
+
+        def _run_small(self) -> None:
+            self.small = [1.0]
+
+    stated_whole = whole
+    world: Any = object.__new__(Stub)
+    world.case = SimpleNamespace(scenario=SimpleNamespace(precision=stated), precision=0.01)
+    world.plan, world.runs, world.small, world.first, world.progress = None, [], [], None, None
+    world.execute()
+    assert len(world.runs) == populations
+    assert world.first == "run 0"
+    assert bool(world.small) is (stated is None and not whole)
+
+
+@pytest.mark.parametrize(
+    ("exact", "precision", "bench", "again"),
+    [
+        (False, None, "bench", True),
+        (True, None, "bench", False),
+        (False, 0.05, "bench", False),
+        (False, None, None, False),
+    ],
+)
+def test_more_evidence_weighs_the_runs_that_are_there_unless_they_were_run_for_a_precision(
+    monkeypatch: pytest.MonkeyPatch, exact: bool, precision: float | None, bench: str | None, again: bool
+) -> None:
+    asked: list[str] = []
+    made = work(bench=bench)
+    made.case = SimpleNamespace(exact=exact)
+    made.given = lambda scenario: SimpleNamespace(case=None)
+    monkeypatch.setattr(
+        api, "with_evidence", lambda prediction, evidence: SimpleNamespace(precision=precision)
+    )
+    monkeypatch.setattr(api, "predict", lambda scenario: asked.append("anew"))
+    monkeypatch.setattr(api, "anew", lambda *given: None)
+    monkeypatch.setattr(api, "provenance_of", lambda case: None)
+    monkeypatch.setattr(api, "held", lambda prediction, work: asked.append("again"))
+    api._given(None, made, None)  # type: ignore[arg-type]
+    assert asked == ["again" if again else "anew"]
+
+
+@pytest.mark.parametrize(
+    ("second", "restart", "kept"),
+    [(False, "defer", [2.0, 30.0, 3.0]), (True, "defer", [2.0, 3.0]), (True, "restart", [2.0, 30.0, 3.0])],
+)
+def test_the_wait_between_two_passes_is_no_end_of_a_txg(
+    second: bool, restart: str, kept: list[float]
+) -> None:
+    """A replacement that is deferred gets a pass of its own; one that makes the scan start again does not."""
+    slices = [("visit", 0.0, 5.0), ("issue", 7.0, 12.0), ("issue", 42.0, 50.0)]
+    run: Any = SimpleNamespace(phases=slices, end=53.0)
+    setup: Any = SimpleNamespace(
+        second=object() if second else None, release=SimpleNamespace(resilver_restart=restart)
+    )
+    assert [seconds for _, seconds in _ends(run, setup)] == kept
+
+
+def test_a_share_may_be_expected_below_one() -> None:
+    """Whatever is compared: seconds, rates, or the share of time that a drive is busy."""
+    few = {"observed": 0.3, "expected": 0.2, "expected_p10": 0.1, "expected_p90": 0.4}
+    used = EvidenceUsed(kind="busy share of the source drives", unit="1", weight=0.5, **few)
+    assert {name: getattr(used, name) for name in few} == few
+
+
+# The regression over worlds.
+
+
+def test_heaps_of_worlds_stay_heaps_of_their_width_and_the_whole_keeps_its_variance() -> None:
+    """A third of Silverman's width, 0.9 min(s, IQR / 1.34) n^-1/5, and shrunk as he has it."""
+    logs = np.repeat([0.0, 10.0], 8)
+    values = regression._smoothed(logs)
+    assert values.mean() == pytest.approx(5.0)
+    assert values.std() == pytest.approx(5.0, rel=1e-3)
+    width = 0.9 * min(5.0, 10.0 / 1.34) * 16**-0.2 / 3.0
+    heap = values[values < 5.0]
+    assert heap.std() == pytest.approx(width / math.sqrt(1.0 + (width / 5.0) ** 2), rel=1e-2)
+    # Where half of the worlds are alike, the quartiles tell the width.
+    mostly = np.array([0.0] * 3 + [1.0] * 10 + [9.0] * 3)
+    quartiles = np.percentile(mostly, (25, 75))
+    assert quartiles[1] - quartiles[0] < mostly.std()
+    assert regression._smoothed(mostly).mean() == pytest.approx(mostly.mean())
+
+
+def by_hand(
+    design: np.ndarray, rest: np.ndarray, prior: float
+) -> tuple[float, np.ndarray, float, np.ndarray]:
+    """Return evidence, slopes, noise and covariance of a ridge regression, all by their primal formulas."""
+    count, columns = design.shape
+    variance = np.eye(count) + prior * design @ design.T
+    spread = float(rest @ np.linalg.solve(variance, rest))
+    evidence = -0.5 * np.linalg.slogdet(variance)[1] - 0.5 * (count - 1) * math.log(spread)
+    inverse = np.linalg.inv(design.T @ design + np.eye(columns) / prior)
+    noise = spread / (count - 1)
+    return evidence, inverse @ design.T @ rest, noise, noise * inverse
+
+
+@pytest.mark.parametrize("columns", [2, 9])
+def test_a_regression_has_the_prior_of_most_evidence_and_its_posterior(columns: int) -> None:
+    rng = np.random.default_rng(4)
+    design = rng.standard_normal((7, columns))
+    logs = design @ rng.standard_normal(columns) + 0.1 * rng.standard_normal(7)
+    design -= design.mean(axis=0)
+    fit = regression._fitted(design, logs)
+    rest = logs - logs.mean()
+    best = max(regression.PRIORS, key=lambda prior: by_hand(design, rest, prior)[0])
+    _, slopes, noise, covariance = by_hand(design, rest, best)
+    assert fit.slopes == pytest.approx(slopes)
+    assert (fit.mean, fit.noise, fit.count) == (pytest.approx(logs.mean()), pytest.approx(noise), 7)
+    assert fit.root @ fit.root.T == pytest.approx(covariance)
+
+
+def test_worlds_drawn_anew_scatter_by_slopes_level_and_noise() -> None:
+    fit = regression._Fit(5.0, np.array([2.0]), np.array([[0.3]]), 0.16, 4)
+    drawn = normal_strata(512)[:, None]
+    known = np.full(512, 0.7)
+    values, medians = regression._predicted(fit, drawn, known)
+    assert values.mean() == pytest.approx(5.7, abs=0.1)
+    # Of the world 2, of the slope 0.3, of the level 0.16 / 4, of chance 0.16.
+    assert values.var() == pytest.approx(4.0 + 0.09 + 0.04 + 0.16, rel=0.05)
+    assert np.std(medians) == pytest.approx(0.2, rel=0.3)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 8])
+def test_the_middle_of_each_column_is_its_median(count: int) -> None:
+    every = np.random.default_rng(1).standard_normal((count, 6))
+    assert regression._middle(every) == pytest.approx(np.median(every, axis=0))
+
+
+def test_choices_have_a_column_each_and_two_that_act_on_each_other_one_for_each_pair() -> None:
+    history = Unknown("history", "history", "say so", choices=tuple(Choice(name, 1 / 3) for name in "abc"))
+    scores = np.array([[-2.0, -2.0], [2.0, 0.0], [2.0, 2.0]])
+    found = regression._features((CACHE, history), scores)
+    assert found.shape == (3, 2 + 2 + 3 + 6)
+    cache, uses, pairs = found[:, 2:4], found[:, 4:7], found[:, 7:].reshape(3, 2, 3)
+    assert cache.tolist() == [[1, 0], [0, 1], [0, 1]]
+    assert uses.tolist() == np.eye(3).tolist()
+    for row, one, other in itertools.product(range(3), range(2), range(3)):
+        assert pairs[row, one, other] == cache[row, one] * uses[row, other]
+    assert regression._features((CACHE, RATE), scores).shape == (3, 2 + 2)
+
+
+def test_an_error_is_added_to_a_quantile_as_variances_are() -> None:
+    assert with_sampling(math.exp(0.3), 0.4 * 1.959964 / 1.281552) == pytest.approx(math.exp(0.5), rel=1e-5)
+    assert with_sampling(math.exp(-0.3), 0.4 * 1.959964 / 1.281552) == pytest.approx(math.exp(-0.5), rel=1e-5)
