@@ -130,6 +130,8 @@ def test_a_link_at_a_quarter_speed_slows_the_outer_zones_only() -> None:
     [
         ({}, True, 7.0), ({}, False, 14.0), ({"erc": "none"}, True, 30.0), ({"erc": "none"}, False, 60.0),
         ({"erc": "none", "platform": "illumos"}, True, 360.0), ({"erc": "70s"}, True, 30.0),
+        ({"erc": "none", "product": "freebsd-15.0"}, True, 150.0),
+        ({"erc": "none", "release": "solaris-11.1"}, True, 360.0),
     ],
 )  # fmt: skip
 def test_who_gives_up_first_decides_what_an_error_costs(

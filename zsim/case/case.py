@@ -22,7 +22,7 @@ from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Load
 from zsim.scenario.releases.capacity import vdev_sizes
-from zsim.scenario.releases.products import Product, Timed
+from zsim.scenario.releases.products import Product, Timed, system_of
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
 from zsim.vdevs.kind import NORMAL, kind_of
 
@@ -236,6 +236,11 @@ class Case:
     def leaves(self) -> int:
         """Drives of the layout; the new ones come after them."""
         return self.layout.leaves
+
+    @property
+    def platform(self) -> str:
+        """The operating system: linux, freebsd or illumos; as stated, or of the product or the release."""
+        return system_of(self.scenario.platform, self.product, self.release)
 
     @property
     def evidence(self) -> tuple[Observation, ...]:
