@@ -328,6 +328,11 @@ class Case:
         return self.target == "distributed-spare" and self.replace > 0
 
     @property
+    def new_drives(self) -> int:
+        """How many drives are written that were not in the pool before."""
+        return 0 if self.onto_spare else self.replace + (self.second_at is not None)
+
+    @property
     def repairs_groups(self) -> bool:
         """Whether of the vdev under repair those groups are read that have lost a child, and no others."""
         return self.operation == "resilver" and kind_of(self.layout.vdevs[0].kind).has_groups
