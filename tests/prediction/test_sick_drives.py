@@ -205,3 +205,11 @@ def test_what_would_change_the_answer_counts_the_bad_sectors_too() -> None:
     assert found.sick[0].lost_s > 2 * HOUR
     assert rows["recordsize"].low_s > found.sick[0].lost_s
     assert all(each.low_s > found.sick[0].lost_s for each in rows.values())
+
+
+def test_a_slow_drive_that_holds_nothing_up_is_no_bottleneck_of_its_own() -> None:
+    large = {"recordsize": "1M", "drive": "generic-5400rpm-cmr", "drive_size": "18TB", "attached": "3:no-ncq"}
+    found = predict(POOL | large, extent="first screen")
+    assert [each.sets_pace for each in found.sick] == [False]
+    assert any(leaf.role == "slow source" for leaf in found.leaves)
+    assert "slow" not in f"{found.bottleneck.resource} {found.breakdown_of}"

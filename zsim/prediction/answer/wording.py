@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zsim.base.constants import constant
 from zsim.base.units import format_bytes, format_duration, format_rate
 from zsim.prediction.answer.records import (
+    BEYOND,
     VERIFYING_SCRUB,
     Alternative,
     Answer,
@@ -71,6 +72,8 @@ def _overload(prediction: Answer) -> str:
     if answer > OVERLOADED * quiet:
         times = f"{answer / max(quiet, 1e-9):.0f} times as long as"
         return f": OVERLOAD by the stated load, {times} without it ({format_duration(quiet)})"
+    if any(BEYOND in each for each in prediction.warnings):
+        return f": OVERLOAD by the stated load, {format_duration(quiet)} without it"
     return f" under the stated load, {format_duration(quiet)} without it"
 
 
