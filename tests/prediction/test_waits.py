@@ -51,7 +51,7 @@ def test_clients_that_never_pause_are_an_overload() -> None:
 
 
 def test_writers_that_ask_for_more_than_the_drives_can_do_are_an_overload() -> None:
-    """They hold a scan up by less than a factor of four: the first line did not tell them from a small load."""
+    """They hold a scan up by less than a factor of four: the first line did not tell it."""
     found = predict(Scenario.from_dict(POOL | {"load": "ingest 3GB/s"}))
     assert "OVERLOAD" in str(found).splitlines()[0]
     assert found.unloaded_s is not None
