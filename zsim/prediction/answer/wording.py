@@ -248,6 +248,21 @@ def whose_load(prediction: Answer) -> tuple[str, ...]:
     return ()
 
 
+def client_waits(prediction: Answer) -> tuple[str, ...]:
+    """Say what clients of a stated load wait while it runs, and before."""
+    told = [each for each in prediction.clients if each.during is not None and each.before is not None]
+    if not told or whose_load(prediction):
+        return ()
+    waits = "; ".join(
+        f"{each.kind} {format_duration(each.during_s)} in the mean while it runs, one in a hundred "
+        f"{format_duration(each.during.p99)} ({format_duration(each.before_s)} and "
+        f"{format_duration(each.before.p99)} before)"
+        for each in told
+        if each.during is not None and each.before is not None
+    )
+    return (f"What clients wait: {waits}.",)
+
+
 def clients_grid(prediction: Answer) -> Grid:
     """Return the table of client latency before, during and after the operation, mean and percentiles."""
     rows = tuple(row for each in prediction.clients for row in _waits_rows(each))
