@@ -9,10 +9,10 @@ import pytest
 
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.case.case import Case
-from zsim.case.loads import CLIENT_READ_S, capability, in_requests, request_bytes, write_rate
+from zsim.case.loads import CLIENT_READ_S, beyond, capability, in_requests, request_bytes, write_rate
 from zsim.case.refusals import HOPELESS
 from zsim.drives.derived import random_service
-from zsim.prediction.api import case_of
+from zsim.prediction.api import case_of, warnings
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Load
 
@@ -35,6 +35,22 @@ def test_data_a_second_are_requests_of_the_stated_size_or_of_a_record() -> None:
     assert (second.rate, second.size) == (320.0, 128 * KIB)
     assert (third.rate, third.size) == (7.0, None)
     assert request_bytes(third, case()) == 128 * KIB
+
+
+def test_a_load_beyond_what_the_drives_can_do_is_told() -> None:
+    most = capability("async-write", 128 * KIB, case())
+    within = [Load(kind="async-write", rate=0.9 * most), Load(kind="random-read", threads=500)]
+    assert beyond(case(load=within)) == ()
+    stated = case(load=[Load(kind="async-write", rate=3.0 * most), within[1]])
+    assert beyond(stated) == (("async-write", pytest.approx(3.0)),)
+    assert any("asks for 3 times what the drives" in each for each in warnings(stated))
+
+
+def test_small_random_reads_fetch_whole_records() -> None:
+    rate = 1.5 * capability("random-read", 128 * KIB, case())
+    assert beyond(case(load=[Load(kind="random-read", rate=rate, size="4K")])) == (
+        ("random-read", pytest.approx(1.5)),
+    )
 
 
 def test_a_share_is_one_of_what_the_drives_can_do() -> None:

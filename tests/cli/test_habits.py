@@ -279,6 +279,12 @@ def test_a_scenario_file_sets_fields_only(
     assert f"{name} 3 cannot be used: there is no such field" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["zfs_vdev_scrub_min_active", "vfs.zfs.resilver_delay"])
+def test_a_tunable_set_as_a_field_is_told_its_flag(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["predict", "--layout", "mirror2", "--set", f"{name}=2"]) == 2
+    assert "state a tunable with --tunable NAME=VALUE" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("option", ["-q", "--verbose"])
 def test_an_option_of_zsim_itself_is_told_where_it_stands(option: str, capsys: Capture) -> None:
     assert main(["compare", "raidz2x6", option]) == 2

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from zsim import Scenario, predict
-from zsim.planning.tune.api import system_of, tune
+from zsim.case.resolve import resolve
+from zsim.planning.tune.api import set_by_hours, tune
 from zsim.planning.tune.records import Tuning
 from zsim.planning.tune.settings import Setting
 from zsim.scenario.releases.renamed import sysctl_name
@@ -78,10 +80,36 @@ def test_names_on_freebsd(name: str, sysctl: str) -> None:
     [
         ({"product": "freebsd-14.3"}, "freebsd"), ({"product": "debian-12"}, "linux"),
         ({"platform": "freebsd"}, "freebsd"), ({}, "linux"),
+        ({"release": "freebsd-9.2"}, "freebsd"), ({"release": "solaris-11.1"}, "illumos"),
+        ({"release": "freebsd-9.2", "platform": "linux"}, "linux"),
     ],
 )  # fmt: skip
 def test_lines_are_those_of_the_system_that_is_stated(stated: dict[str, str], system: str) -> None:
-    assert system_of(Scenario.from_dict(POOL | stated)) == system
+    assert resolve(Scenario.from_dict(POOL | stated)).platform == system
+
+
+@pytest.mark.parametrize(
+    ("system", "line"),
+    [
+        ("linux", "echo 0 > /sys/module/zfs/parameters/zfs_resilver_delay"),
+        ("freebsd", "sysctl vfs.zfs.resilver_delay=0"),
+        ("illumos", "echo zfs_resilver_delay/W0t0 | mdb -kw"),
+    ],
+)
+def test_a_line_is_as_its_system_takes_it(system: str, line: str) -> None:
+    each = Setting("zfs_resilver_delay", 0, 2, 0.5, 0.01, None, None, "modelled", "", "")
+    assert each.line(system, each.value) == line
+
+
+def test_a_setting_that_the_product_writes_by_itself_says_how_long_it_lasts() -> None:
+    case = resolve(Scenario.from_dict(POOL | {"product": "truenas-25.10", "begins": "fri 17:30"}))
+    each = Setting("zfs_vdev_scrub_max_active", 16, 3, 0.9, 0.01, None, None, "modelled", "", "")
+    other = replace(each, name="zfs_vdev_aggregation_limit")
+    assert set_by_hours((each, other), case) == (
+        "TrueNAS 25.10 writes zfs_vdev_scrub_max_active itself where its hours (18:00-09:00) begin and end: "
+        "what is set by hand lasts until then.",
+    )
+    assert set_by_hours((other,), case) == ()
 
 
 def test_a_factor_shows_that_it_is_larger_than_its_error() -> None:
@@ -89,7 +117,14 @@ def test_a_factor_shows_that_it_is_larger_than_its_error() -> None:
     table = str(Tuning("The resilver", 100.0, None, "linux", (each,), (), 4))
     assert "x0.994 +/- 0.35 %" in table
     assert "front: nothing tried is quicker." in table
+    assert "measured" not in table
     assert "clients" not in table
+
+
+def test_a_measured_effect_says_that_its_factor_is_modelled_all_the_same() -> None:
+    each = Setting("zfs_txg_timeout", 1, 5, 0.9, 0.01, None, None, "measured", "somebody, in a thread", "")
+    table = str(Tuning("The resilver", 100.0, None, "linux", (each,), (), 4))
+    assert "measured: on another pool, see there; every factor above is modelled on this one." in table
 
 
 def advised(**stated: object) -> list[str]:

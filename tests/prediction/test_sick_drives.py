@@ -130,6 +130,8 @@ def test_a_link_at_a_quarter_speed_slows_the_outer_zones_only() -> None:
     [
         ({}, True, 7.0), ({}, False, 14.0), ({"erc": "none"}, True, 30.0), ({"erc": "none"}, False, 60.0),
         ({"erc": "none", "platform": "illumos"}, True, 360.0), ({"erc": "70s"}, True, 30.0),
+        ({"erc": "none", "product": "freebsd-15.0"}, True, 150.0),
+        ({"erc": "none", "release": "solaris-11.1"}, True, 360.0),
     ],
 )  # fmt: skip
 def test_who_gives_up_first_decides_what_an_error_costs(
@@ -203,3 +205,11 @@ def test_what_would_change_the_answer_counts_the_bad_sectors_too() -> None:
     assert found.sick[0].lost_s > 2 * HOUR
     assert rows["recordsize"].low_s > found.sick[0].lost_s
     assert all(each.low_s > found.sick[0].lost_s for each in rows.values())
+
+
+def test_a_slow_drive_that_holds_nothing_up_is_no_bottleneck_of_its_own() -> None:
+    large = {"recordsize": "1M", "drive": "generic-5400rpm-cmr", "drive_size": "18TB", "attached": "3:no-ncq"}
+    found = predict(POOL | large, extent="first screen")
+    assert [each.sets_pace for each in found.sick] == [False]
+    assert any(leaf.role == "slow source" for leaf in found.leaves)
+    assert "slow" not in f"{found.bottleneck.resource} {found.breakdown_of}"

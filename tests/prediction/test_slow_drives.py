@@ -47,7 +47,13 @@ def test_what_cannot_be_slow_is_refused(text: str, reason: str) -> None:
         zsim.Scenario.from_dict({**BASE, "slow": text})
 
 
-def test_a_slow_drive_reads_back() -> None:
-    scenario = zsim.Scenario.from_dict({**BASE, "slow": "3:x2.5"})
+@pytest.mark.parametrize("text", ["3:x2.5", "3:2.5x", "3:2.5"])
+def test_a_slow_drive_reads_back(text: str) -> None:
+    scenario = zsim.Scenario.from_dict({**BASE, "slow": text})
     assert zsim.Scenario.from_dict(scenario.stated()) == scenario
     assert [str(each) for each in scenario.slow or ()] == ["3:x2.5"]
+
+
+def test_a_connection_that_is_not_known_is_told_by_which_names_others_go() -> None:
+    with pytest.raises(InputError, match=r"one of sata1 \(sata-1\.5g\), sata2 \(sata-3g\), no-ncq, usb2"):
+        zsim.Scenario.from_dict({**BASE, "attached": "3:usb"})

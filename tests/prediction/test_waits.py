@@ -7,6 +7,7 @@ import pytest
 
 from zsim import Scenario, predict
 from zsim.base.errors import InputError
+from zsim.base.units import format_duration
 from zsim.engine.codes import LATENCY_BINS
 from zsim.engine.leaf_rules import wait_bin
 from zsim.prediction.api import case_of
@@ -48,6 +49,24 @@ def test_without_the_throttle_a_drive_starves_a_read_beside_a_scrub() -> None:
 def test_clients_that_never_pause_are_an_overload() -> None:
     found = predict(Scenario.from_dict(POOL | {"load": "random-read,threads=50"}))
     assert "OVERLOAD" in str(found).splitlines()[0]
+    assert found.clients[0].during is not None
+    longest = format_duration(found.clients[0].during.p99)
+    assert f"What clients wait: random-read {format_duration(found.clients[0].during_s)} in the mean" in str(
+        found
+    )
+    assert f"one in a hundred {longest}" in " ".join(str(found).split())
+
+
+def test_of_clients_that_nobody_stated_the_first_screen_says_nothing() -> None:
+    assert "What clients wait" not in str(predict(Scenario.from_dict(POOL)))
+
+
+def test_writers_that_ask_for_more_than_the_drives_can_do_are_an_overload() -> None:
+    """They hold a scan up by less than a factor of four: the first line did not tell it."""
+    found = predict(Scenario.from_dict(POOL | {"load": "ingest 3GB/s"}))
+    assert "OVERLOAD" in str(found).splitlines()[0]
+    assert found.unloaded_s is not None
+    assert found.resilver_s.p50 < 4.0 * found.unloaded_s
 
 
 @pytest.mark.parametrize(

@@ -145,15 +145,25 @@ def test_rates_of_zpool_iostat_are_those_after_the_first_sample(tmp_path: Path) 
 
 
 def test_sizes_of_zpool_iostat_are_data_by_class_without_parity(tmp_path: Path) -> None:
-    found = {each.kind: each.bandwidth for each in loads(tmp_path, SIZES.format(7) + SIZES.format(200))}
+    random, *others = loads(tmp_path, SIZES.format(7) + SIZES.format(200))
     kib = 1024.0
-    assert found == {
-        "random-read": pytest.approx((200 * 4 + 100 * 32 + 4 * 128) * kib),
+    # A record is read from four drives, and each of its reads is a seek.
+    assert (random.kind, random.rate) == ("random-read", 304 / 4)
+    assert random.size == pytest.approx((200 * 4 + 100 * 32 + 4 * 128) * kib / 76, abs=1)
+    assert {each.kind: each.bandwidth for each in others} == {
         "sequential-read": pytest.approx(20 * 128 * kib),
         # Four of six drives hold data.
         "sync-write": pytest.approx(30 * 4 * kib * 4 / 6),
         "async-write": pytest.approx((30 * 4 + 12 * 128) * kib * 4 / 6),
     }
+
+
+def test_each_side_of_a_mirror_writes_what_one_of_them_reads(tmp_path: Path) -> None:
+    _, random, _, synchronous = sorted(
+        loads(tmp_path, SIZES.format(200), layout="2*mirror3"), key=lambda each: each.kind
+    )
+    assert (random.kind, random.rate, random.size) == ("random-read", 304.0, round(4512 * 1024 / 304))
+    assert synchronous.bandwidth == pytest.approx(30 * 4 * 1024 / 3)
 
 
 @pytest.mark.parametrize(

@@ -116,3 +116,10 @@ def test_what_is_stated_is_read_again() -> None:
     assert Scenario.from_dict(scenario.stated()) == scenario
     assert scenario.has_hours
     assert not Scenario(layout="raidz2x6", begins="fri 17:30").has_hours
+
+
+def test_a_product_of_freebsd_runs_on_its_kernel() -> None:
+    case = resolve({"layout": "raidz2x6", "product": "freebsd-14.3"})
+    assert (case.platform, case.release.hz, case.assumed("hz")) == ("freebsd", 1000, False)
+    linux = resolve({"layout": "raidz2x6", "product": "debian-12"})
+    assert (linux.platform, linux.release.hz, linux.assumed("hz")) == ("linux", 250, True)

@@ -18,6 +18,13 @@ from zsim.scenario.said import read_said
         ("reads 300/s 8KiB", "random-read,rate=300,size=8K"),
         ("50 writes/s 8K mon-fri 09:00-17:00", "async-write,rate=50,size=8K,hours=mon-fri 09:00-17:00"),
         ("database 30% sat-sun 08:00-18:00", "random-read,share=30%,hours=sat-sun 08:00-18:00"),
+        ("backup 100 MB/s from 22:00 to 06:00", "sequential-read,bandwidth=100MB/s,hours=22:00-06:00"),
+        ("backup 100MB/s 22:00 - 06:00", "sequential-read,bandwidth=100MB/s,hours=22:00-06:00"),
+        ("vms 50 IOPS 8 K", "random-read,rate=50,size=8K"),
+        ("reads 50iops", "random-read,rate=50"),
+        ("streaming 20 Mbit/s", "sequential-read,bandwidth=2.5MB/s"),
+        ("replication 1Gbit/sec", "sequential-read,bandwidth=125MB/s"),
+        ("database 30 % mon-fri from 08:00 until 18:00", "random-read,share=30%,hours=mon-fri 08:00-18:00"),
     ],
 )
 def test_words_say_what_settings_say(text: str, same: str) -> None:
@@ -40,6 +47,7 @@ def test_settings_are_no_words(text: str) -> None:
         ("300 reads/s 200/s", "'200/s' says again"),
         ("backup copy 20MB/s", "'copy' says again"),
         ("backup 20MB/s 30%", "'30%' says again"),
+        ("500 IOPS", "it names no kind of client: backup, "),
     ],
 )
 def test_what_is_missing_or_said_twice_is_named(text: str, said: str) -> None:

@@ -340,6 +340,22 @@ def test_moments_read_back(minute: int) -> None:
     assert parse_moment(format_moment(minute * 60)) == minute * 60
 
 
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [("friday 5:30pm", "fri 17:30"), ("Monday 12:05 AM", "mon 00:05"), ("sun 12:00pm", "sun 12:00")],
+)
+def test_a_moment_may_be_written_out(text: str, same: str) -> None:
+    assert parse_moment(text) == parse_moment(same)
+
+
+@pytest.mark.parametrize(
+    "text", ["fri 24:00", "fri 17:30pm", "fri 0:30am", "fry 17:30", "fridays 17:30", "17:30"]
+)
+def test_what_is_no_moment_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="no moment of the week"):
+        parse_moment(text)
+
+
 def test_the_n36l_is_resolved_from_what_is_stated() -> None:
     known = resolve(Scenario(**N36L))
     assert known.fill == pytest.approx(0.62, abs=0.01)

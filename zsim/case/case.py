@@ -22,7 +22,7 @@ from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Load
 from zsim.scenario.releases.capacity import vdev_sizes
-from zsim.scenario.releases.products import Product, Timed
+from zsim.scenario.releases.products import Product, Timed, system_of
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
 from zsim.vdevs.kind import NORMAL, kind_of
 
@@ -238,6 +238,11 @@ class Case:
         return self.layout.leaves
 
     @property
+    def platform(self) -> str:
+        """The operating system: linux, freebsd or illumos; as stated, or of the product or the release."""
+        return system_of(self.scenario.platform, self.product, self.release)
+
+    @property
     def evidence(self) -> tuple[Observation, ...]:
         """What the pool has already shown."""
         return self.scenario.evidence or ()
@@ -321,6 +326,11 @@ class Case:
     def onto_spare(self) -> bool:
         """Whether the data goes to a distributed spare of the damaged dRAID, not to a drive."""
         return self.target == "distributed-spare" and self.replace > 0
+
+    @property
+    def new_drives(self) -> int:
+        """How many drives are written that were not in the pool before."""
+        return 0 if self.onto_spare else self.replace + (self.second_at is not None)
 
     @property
     def repairs_groups(self) -> bool:

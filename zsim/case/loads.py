@@ -68,6 +68,27 @@ def write_rate(load: Load) -> float:
     return (load.threads or 0) / pause
 
 
+def beyond(case: Case) -> tuple[tuple[str, float], ...]:
+    """Return which kinds of loads ask for more than the drives can do together, and how many times that.
+
+    Parameters
+    ----------
+    case : Case
+        With its loads in requests a second; threads wait for what they get, and are not among them.
+
+    Notes
+    -----
+    A random read fetches whole records, as the checksum wants.
+    """
+    found = []
+    for load in case.load:
+        if load.rate is not None:
+            size = request_bytes(load, case)
+            fetched = max(size, case.usual_record) if load.kind == "random-read" else size
+            found.append((load.kind, load.rate / capability(load.kind, fetched, case)))
+    return tuple((kind, times) for kind, times in found if times > 1.0)
+
+
 def capability(kind: str, size: int, case: Case) -> float:
     """Return how many requests a second the drives of a pool serve together if nothing else runs [1/s].
 

@@ -63,7 +63,8 @@ class _Door:
     def of(cls, scenario: Scenario) -> _Door:
         """Return it with the release and the product, on which the rest depends."""
         found = shipped(scenario.release, scenario.product, scenario.tunables)
-        door = cls(scenario, scenario.led_layout, found, found.tuned(scenario.order, scenario.hz))
+        tuned = found.tuned(scenario.order, scenario.hz, scenario.platform)
+        door = cls(scenario, scenario.led_layout, found, tuned)
         _note_release(door)
         return door
 
@@ -207,8 +208,9 @@ def _note_release(door: _Door) -> None:
         door.take("tunables", None, door.shipped.told, door.shipped.told, f"{sold.title}: {sold.why}")
     else:
         door.take("release", scenario.release, DEFAULT_RELEASE, DEFAULT_RELEASE, "a release in wide use")
-    if scenario.hz is None and profile.details_of_hz.kind == "assumed":
-        door.take("hz", None, profile.hz, f"{profile.hz} ticks/s", profile.details_of_hz.source)
+    hz, details = door.release.hz, door.release.details_of_hz
+    if scenario.hz is None and details.kind == "assumed":
+        door.take("hz", None, hz, f"{hz} ticks/s", details.source)
 
 
 def _settings(door: _Door, space: _Space, growth: Growth) -> _Settings:

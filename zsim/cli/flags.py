@@ -219,6 +219,10 @@ def _names(given: object) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else given if isinstance(given, tuple) else ()
 
 
+TUNABLES = ("zfs_", "vfs", "metaslab_", "spa_", "zio_", "zil_", "l2arc_", "dmu_")
+"""How names of tunables begin, and no field of a scenario."""
+
+
 def _check_names(data: Mapping[str, object]) -> None:
     """Refuse what is no field of a scenario: functions have further arguments, which a file must not set."""
     from zsim.base.model_data import suggest
@@ -227,7 +231,9 @@ def _check_names(data: Mapping[str, object]) -> None:
     known = Scenario.field_infos()
     for name, value in data.items():
         if name not in known and name not in Scenario.model_fields:
-            raise InputError(name, value, "there is no such field", suggest(name, known))
+            is_tunable = name.startswith(TUNABLES)
+            remedy = "state a tunable with --tunable NAME=VALUE" if is_tunable else suggest(name, known)
+            raise InputError(name, value, "there is no such field", remedy)
 
 
 def word(given: Given, name: str) -> str | None:

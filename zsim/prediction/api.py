@@ -18,12 +18,13 @@ from zsim.base.notebook import watched
 from zsim.base.provenance import provenance
 from zsim.base.units import format_bytes, format_duration, format_fraction
 from zsim.case.case import Case
+from zsim.case.loads import beyond
 from zsim.case.refusals import refuse_what_is_missing
 from zsim.case.resolve import resolved
 from zsim.case.worlds import USES
 from zsim.engine.compiled.warm import begin_compiling
 from zsim.prediction.answer.prediction import Held, Prediction, PredictionInterrupted
-from zsim.prediction.answer.records import Driver, Quantiles, Uncertainty
+from zsim.prediction.answer.records import BEYOND, Driver, Quantiles, Uncertainty
 from zsim.prediction.evidence import told
 from zsim.prediction.given import anew, with_evidence
 from zsim.prediction.inputs.hardware import shares_host
@@ -163,7 +164,8 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
     others = other_order(bench, middle) if extent == "all" and case.operation != "scrub" else ()
     sums, without = totals(result), _longer(without_each(bench, middle - lost_s), lost_s)
     limit = limiting(result, without, middle)
-    held_up = bottleneck(result, without, limit)
+    apart = any(each.sets_pace for each in sick)
+    held_up = bottleneck(result, without, limit, apart=apart)
     records = () if extent == "row" else _of_records(work)
     found = Prediction(
         subject=subject(case),
@@ -187,8 +189,8 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
         bottleneck=held_up,
         leaves=leaf_rows(result),
         leaves_of_s=result.time_s + lost_s,
-        breakdown=_with_errors(_stretched(breakdown(result, limit), middle - lost_s), lost_s),
-        breakdown_of=breakdown_of(result, limit),
+        breakdown=_with_errors(_stretched(breakdown(result, limit, apart=apart), middle - lost_s), lost_s),
+        breakdown_of=breakdown_of(result, limit, apart=apart),
         alternatives=others,
         progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
         advice=()
@@ -355,6 +357,10 @@ def warnings(case: Case) -> tuple[str, ...]:
             "the drives' write caches answer synchronous writes at once here: the flush that follows "
             "each on a real pool is not simulated; for the client latency with it, state --no-write-cache"
         )
+    found += [
+        f"the stated {load} asks for {times:.2g} {BEYOND} when nothing else runs: it gets less, and waits"
+        for load, times in beyond(case)
+    ]
     if case.fill > 0.95:
         found.append("the pool is nearly full: gang blocks and best-fit allocation are not simulated")
     return (*found, *case.without_effect)

@@ -54,6 +54,10 @@ closer together are the same."""
 SATURATED = constant("answer.saturated")
 
 
+SLOW = "slow"
+"""How a row of drives begins that are slower than the others of their role."""
+
+
 def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:
     """Return one row a group of drives that take part.
 
@@ -109,7 +113,7 @@ def _groups(result: MemberResult) -> list[tuple[str, list[int]]]:
 
 def _apart(name: str, usual: str) -> str:
     """Return why drives of a role have a row of their own: of another model, or slower than the others."""
-    return "exchanged" if EXCHANGED in name and EXCHANGED not in usual else "slow"
+    return "exchanged" if EXCHANGED in name and EXCHANGED not in usual else SLOW
 
 
 def _role(role: str, leaf: int, damaged: Collection[int], special: Collection[int]) -> str:
@@ -118,9 +122,13 @@ def _role(role: str, leaf: int, damaged: Collection[int], special: Collection[in
     return OTHER_VDEVS if role == SOURCE and damaged and leaf not in damaged else role
 
 
-def _group_of(result: MemberResult, leaf: int) -> tuple[str, list[int]]:
-    """Return the smallest group that a drive is in: with it, every figure of that drive is its group's."""
-    found = [group for group in _groups(result) if leaf in group[1]]
+def _group_of(result: MemberResult, leaf: int, apart: bool) -> tuple[str, list[int]]:
+    """Return the smallest group that a drive is in: with it, every figure of that drive is its group's.
+
+    A slow drive counts with its peers unless it is to stand `apart`.
+    """
+    groups = [group for group in _groups(result) if apart or not group[0].startswith(f"{SLOW} ")]
+    found = [group for group in groups if leaf in group[1]]
     return min(found, key=lambda group: len(group[1]), default=(result.model.leaves[leaf].role, [leaf]))
 
 
@@ -197,10 +205,13 @@ def limiting(result: MemberResult, without: Mapping[str, float], middle_s: float
     return max(close, key=lambda kind: busiest(result, kind)[1])
 
 
-def bottleneck(result: MemberResult, without: Mapping[str, float], named: str | None) -> Bottleneck:
+def bottleneck(
+    result: MemberResult, without: Mapping[str, float], named: str | None, *, apart: bool = True
+) -> Bottleneck:
     """Return the resource that sets the pace, in words: the kind that `limiting` names.
 
-    How busy it is, is the figure of its row of `leaf_rows`; of a shared link its own.
+    How busy it is, is the figure of its row of `leaf_rows`; of a shared link its own.  `apart`: whether a
+    slow drive is named alone, which holds up its peers.
     """
     kind, share, number = busiest(result, named)
     if kind == "link":
@@ -208,11 +219,11 @@ def bottleneck(result: MemberResult, without: Mapping[str, float], named: str | 
     elif kind == "nothing":
         name, why = "nothing", ""
     else:
-        role, members = _group_of(result, number)
+        role, members = _group_of(result, number, apart)
         row = _row(result, role, members)
         name, why, share = (
             _named(result.model, role, members),
-            _where_time_goes(breakdown(result, named)),
+            _where_time_goes(breakdown(result, named, apart=apart)),
             row.utilisation,
         )
         if share < SATURATED:
@@ -239,7 +250,7 @@ def _named(model: PlaneModel, role: str, members: Sequence[int]) -> str:
         leaf in vdev.read_leaf and leaf in vdev.write_leaf for vdev in model.vdevs for leaf in members
     )
     kind, behind, link = role.partition(" behind ")
-    apart = next((word for word in ("slow", "exchanged") if kind.startswith(f"{word} ")), "")
+    apart = next((word for word in (SLOW, "exchanged") if kind.startswith(f"{word} ")), "")
     name = NAMES.get(kind.removeprefix(f"{apart} "), kind)
     several = len(members) > 1
     if kind.endswith("target"):
@@ -265,7 +276,7 @@ def _where_time_goes(parts: Mapping[str, float]) -> str:
     return f"{100 * most / max(math.fsum(works.values()), 1e-9):.0f} % of that is {name}"
 
 
-def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float]:
+def breakdown(result: MemberResult, limit: str | None = None, *, apart: bool = True) -> dict[str, float]:
     """Return the answer by cause, of the drives that limit (or are busiest).
 
     Parameters
@@ -273,6 +284,8 @@ def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float
     result : MemberResult
     limit : str, optional
         Kind of resource that limits, as `limiting` names it.
+    apart : bool
+        Whether a slow drive is taken alone.
 
     Returns
     -------
@@ -280,7 +293,7 @@ def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float
         Time by cause, summing to the duration [s]: the issue by the shares of the run that drives of the
         group spend on each cause, idle beside, and metadata phase and txg ends as they are.
     """
-    (_, members), issue = _spending(result, limit), result.issue_s
+    (_, members), issue = _spending(result, limit, apart), result.issue_s
     means, span = _sums(result, members), max(result.run.end, 1e-9)
     servers = result.model.leaves[members[0]].drive.parallel_commands
     shares = {cause: means[column] / span / servers for cause, column in CAUSE_COLUMNS.items()}
@@ -293,14 +306,14 @@ def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float
     return {cause: seconds for cause, seconds in parts.items() if seconds > 0.0}
 
 
-def breakdown_of(result: MemberResult, limit: str | None = None) -> str:
+def breakdown_of(result: MemberResult, limit: str | None = None, *, apart: bool = True) -> str:
     """Return in words whose time `breakdown` divides."""
-    return _named(result.model, *_spending(result, limit))
+    return _named(result.model, *_spending(result, limit, apart))
 
 
-def _spending(result: MemberResult, limit: str | None) -> tuple[str, list[int]]:
+def _spending(result: MemberResult, limit: str | None, apart: bool) -> tuple[str, list[int]]:
     kind, _, number = busiest(result, limit)
-    return _group_of(result, number if kind != "link" else _target(result.model))
+    return _group_of(result, number if kind != "link" else _target(result.model), apart)
 
 
 def _target(model: PlaneModel) -> int:

@@ -21,12 +21,13 @@ from zsim.base.errors import InputError, shown
 from zsim.scenario.said import read_said
 from zsim.scenario.types import Bytes, Fraction, Rate, Seconds
 
+DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 DAY_SECONDS = 86400
 WEEK_SECONDS = 7 * DAY_SECONDS
 
 _HOURS = re.compile(r"(?:([a-z]{3})(?:-([a-z]{3}))?\s+)?(\d{1,2})(?::(\d\d))?\s*-\s*(\d{1,2})(?::(\d\d))?")
-_MOMENT = re.compile(r"([a-z]{3})\s+(\d{1,2}):(\d\d)")
+_MOMENT = re.compile(r"(?P<day>[a-z]{3,9})\s+(?P<hour>\d{1,2}):(?P<minute>\d\d)\s*(?P<half>am|pm)?", re.ASCII)
 _DRIVES = re.compile(r"new|\d{1,4}(?:-\d{1,4})?")
 _PORT_FORM = "write port-multiplier-cbs:1,2 or port-multiplier-cbs:0-3,new"
 
@@ -99,7 +100,7 @@ class Hours:
 
 
 def parse_moment(text: object, field: str = "begins") -> int:
-    """Read a moment of the week: ``fri 13:41``.
+    """Read a moment of the week: ``fri 13:41`` or ``friday 1:41pm``.
 
     Returns
     -------
@@ -114,9 +115,17 @@ def parse_moment(text: object, field: str = "begins") -> int:
     if isinstance(text, int) and 0 <= text < WEEK_SECONDS:
         return text
     match = _MOMENT.fullmatch(str(text).strip().lower())
-    if match is None or match[1] not in DAYS or int(match[2]) > 23 or int(match[3]) > 59:
+    hour = _hour(int(match["hour"]), match["half"]) if match else 24
+    if match is None or match["day"] not in (*DAYS, *DAY_NAMES) or hour > 23 or int(match["minute"]) > 59:
         raise InputError(field, text, "it is no moment of the week", "write fri 13:41")
-    return DAYS.index(match[1]) * DAY_SECONDS + int(match[2]) * 3600 + int(match[3]) * 60
+    return DAYS.index(match["day"][:3]) * DAY_SECONDS + hour * 3600 + int(match["minute"]) * 60
+
+
+def _hour(hour: int, half: str | None) -> int:
+    """Return the hour of the day, 0 to 23, of one that may have am or pm; 24 where there is none such."""
+    if half is None:
+        return hour
+    return hour % 12 + 12 * (half == "pm") if 1 <= hour <= 12 else 24
 
 
 def format_moment(week_s: int) -> str:

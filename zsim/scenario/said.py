@@ -16,7 +16,11 @@ KINDS = {
     "nfs-writes": "sync-write", "sync-writes": "sync-write", "sync-write": "sync-write",
 }  # fmt: skip
 """What a word means: a backup reads the pool from end to end, an ingest or a copy onto it writes."""
-_RATE = re.compile(r"(\d+(?:\.\d+)?)/s", re.ASCII)
+_RATE = re.compile(r"(\d+(?:\.\d+)?)(?:/s(?:ec)?|\s*iops)", re.ASCII | re.IGNORECASE)
+_UNIT = re.compile(
+    r"%|iops|[kmg](?:i?b)?|[kmgt]?i?(?:b|bits?|bytes?)?(?:/s|/sec|/second|ps)", re.ASCII | re.IGNORECASE
+)
+_BANDWIDTH = re.compile(r"\d.*(?:/s|/sec|/second|ps)", re.ASCII | re.IGNORECASE)
 _COUNT = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 _SIZE = re.compile(r"\d+(?:\.\d+)?[KMG](?:i?B)?", re.ASCII | re.IGNORECASE)
 _HOURS = re.compile(r"\d{1,2}:\d|(?:mon|tue|wed|thu|fri|sat|sun|daily)", re.ASCII | re.IGNORECASE)
@@ -40,7 +44,7 @@ def read_said(text: str) -> dict[str, str | float] | None:
     >>> read_said("300 reads/s 8K")
     {'kind': 'random-read', 'rate': 300.0, 'size': '8K'}
     """
-    words = text.split()
+    words = _from_to(text).split()
     if "," in text or "=" in text or (len(words) < 2 and text.strip() not in KINDS):
         return None
     first_hour = next((place for place, word in enumerate(words) if _HOURS.match(word)), len(words))
@@ -58,18 +62,27 @@ def read_said(text: str) -> dict[str, str | float] | None:
     return ordered | ({"hours": " ".join(words[first_hour:])} if first_hour < len(words) else {})
 
 
+def _from_to(text: str) -> str:
+    """Return the text with hours in one form: ``from 22:00 to 06:00`` as ``22:00-06:00``."""
+    until = r"\s*(?:-|\bto\b|\btill\b|\buntil\b)\s*"
+    hours = re.sub(rf"(\d{{1,2}}:\d\d){until}(?=\d)", r"\1-", text)
+    return re.sub(r"\bfrom\s+(?=\d{1,2}:)", "", hours)
+
+
 def _is_amount(data: Mapping[str, str | float]) -> bool:
     return bool(data.keys() & {"rate", "share", "bandwidth"})
 
 
 def _joined(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words, a number and what is counted as one: ``300 reads/s`` as ``300/s`` and ``reads``."""
+    """Yield the words, a number with its unit as one, and ``300 reads/s`` as ``300/s`` and ``reads``."""
     number = ""
     for word in words:
         if number:
             counted = word.lower()
-            yield f"{number}/s" if counted.endswith("/s") and counted[:-2] in KINDS else number
-            yield word[:-2] if counted.endswith("/s") else word
+            if counted.endswith("/s") and counted[:-2] in KINDS:
+                yield from (f"{number}/s", word[:-2])
+            else:
+                yield from (f"{number}{word}",) if _UNIT.fullmatch(word) else (number, word)
             number = ""
         elif _COUNT.fullmatch(word):
             number = word
@@ -89,7 +102,7 @@ def _part(text: str, word: str) -> dict[str, str | float]:
         return {"rate": float(rate[1])}
     if word.endswith("%"):
         return {"share": parse_fraction(word, "load")}
-    if word.lower().endswith("/s"):
+    if _BANDWIDTH.fullmatch(word):
         return {"bandwidth": parse_rate(word, "load")}
     if _SIZE.fullmatch(word):
         return {"size": word}

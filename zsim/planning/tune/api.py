@@ -17,8 +17,6 @@ from zsim.prediction.runs.knobs import Knob, KnobEffect, KnobWorld, knobs_of, tr
 from zsim.prediction.runs.together import together
 from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import Asked, scenario_of
-from zsim.scenario.fields import Fields
-from zsim.scenario.releases.products import load_product
 
 
 def tune(
@@ -32,8 +30,8 @@ def tune(
         As `zsim.predict` takes it.
     on_progress : callable, optional
         Called with the share done, 0 to 1, and what is being done.
-    system : {"linux", "freebsd"}, optional
-        Whose lines set the knobs; that of the product or platform that is stated, else Linux.
+    system : {"linux", "freebsd", "illumos"}, optional
+        Whose lines set the knobs; by default that of the case (`Case.platform`).
 
     Raises
     ------
@@ -57,11 +55,12 @@ def tune(
         default_p10_s=p10,
         default_p90_s=p90,
         default_p99_s=float(np.median(waits)) if waits else None,
-        system=system or system_of(case.scenario),
+        system=system or case.platform,
         settings=tuple(replace(each, on_front=_on_front(each, kept)) for each in kept),
         without_effect=tuple(dict.fromkeys(each.name for each in found if each.name not in named)),
         worlds=len(worlds),
         stated=scenario_words(case.scenario),
+        warnings=set_by_hours(kept, case),
         provenance=provenance(case.scenario.stated(), case.seed),
     )
 
@@ -70,13 +69,27 @@ def _middle(worlds: Sequence[KnobWorld]) -> float:
     return float(np.median([world.time_s for world in worlds]))
 
 
-def system_of(scenario: Fields) -> str:
-    """Return the operating system whose lines set the knobs: linux or freebsd.
+def set_by_hours(settings: Sequence[Setting], case: Case) -> tuple[str, ...]:
+    """Return what to know of settings that the product writes by itself at some hours.
 
-    That of the product or the platform that the scenario states; Linux if it states neither.
+    Parameters
+    ----------
+    settings : sequence of Setting
+    case : Case
+
+    Returns
+    -------
+    tuple of str
+        One sentence, or none.
     """
-    by_sysctl = scenario.product is not None and load_product(scenario.product).sysctl
-    return "freebsd" if by_sysctl or scenario.platform == "freebsd" else "linux"
+    own = {name for each in case.timed for name, _ in each.values}
+    names = dict.fromkeys(each.name for each in settings if each.name in own)
+    if not names or case.product is None:
+        return ()
+    who = f"{case.product.title} writes {', '.join(names)} itself"
+    return (
+        f"{who} where its hours ({case.product.hours}) begin and end: what is set by hand lasts until then.",
+    )
 
 
 def _setting(knob: Knob, case: Case, effect: KnobEffect) -> Setting:

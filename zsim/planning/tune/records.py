@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from zsim.base.provenance import SCHEMA_VERSION
 from zsim.base.units import format_duration
-from zsim.planning.tune.settings import Setting
+from zsim.planning.tune.settings import MEASURED, Setting
 from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, html_table, plain, rich_table
 
@@ -35,7 +35,7 @@ class Tuning(SavedAnswer, DrawnAnswer):
         Its 80 % interval; None where all is simulated exactly [s].
     default_p99_s : float or None
         Of 100 requests of clients the longest wait [s].
-    system : {"linux", "freebsd"}
+    system : {"linux", "freebsd", "illumos"}
     settings : tuple of Setting
         Those with an effect larger than its error, the quickest first.
     without_effect : tuple of str
@@ -43,6 +43,8 @@ class Tuning(SavedAnswer, DrawnAnswer):
         Simulated pools that every setting is tried on.
     stated : tuple of str
         What was stated, each with its unit.
+    warnings : tuple of str
+        What to know of the settings before they are set.
     provenance : dict
     """
 
@@ -54,6 +56,7 @@ class Tuning(SavedAnswer, DrawnAnswer):
     without_effect: tuple[str, ...]
     worlds: int
     stated: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     default_p10_s: float | None = None
     default_p90_s: float | None = None
     provenance: dict[str, object] = field(default_factory=dict)
@@ -118,9 +121,11 @@ class Tuning(SavedAnswer, DrawnAnswer):
         """Return what stands below the table: marks, sources, the lines that set and reset, the rest."""
         better = "quicker" if self.default_p99_s is None else "both quicker and easier on clients"
         best = any(each.on_front for each in self.settings)
-        marks = (f"{FRONT}: nothing tried is {better}.",) if best else ()
+        marks: tuple[str, ...] = (f"{FRONT}: nothing tried is {better}.",) if best else ()
+        if any(each.source for each in self.settings):
+            marks += (f"{MEASURED}: on another pool, see there; every factor above is modelled on this one.",)
         sources = (f"[{number}] {source}." for source, number in self._sources().items())
-        return (*marks, *sources, *self._commands(), *self._idle())
+        return (*marks, *sources, *self._commands(), *self.warnings, *self._idle())
 
     def _sources(self) -> dict[str, int]:
         """Return who measured what is called measured, numbered."""

@@ -50,7 +50,9 @@ class Setting:
         return abs(self.ratio - 1.0) > self.error
 
     def line(self, system: str, value: int) -> str:
-        """Return the line that sets the knob on an operating system, linux or freebsd."""
+        """Return the line that sets the knob on an operating system, linux, freebsd or illumos."""
         if system == "freebsd":
             return f"sysctl {sysctl_name(self.name)}={value}"
+        if system == "illumos":
+            return f"echo {self.name}/W0t{value} | mdb -kw"
         return f"echo {value} > /sys/module/zfs/parameters/{self.name}"

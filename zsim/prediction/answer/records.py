@@ -24,6 +24,10 @@ Share = Annotated[float, BeforeValidator(_rounded_share), Field(ge=0, le=1)]
 """A number from 0 to 1."""
 
 
+BEYOND = "times what the drives can do together"
+"""How a warning says that a load asks for more than there is."""
+
+
 class AnswerPart(BaseModel):
     """Base of everything in a prediction: frozen, and closed to unknown fields."""
 

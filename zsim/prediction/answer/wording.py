@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zsim.base.constants import constant
 from zsim.base.units import format_bytes, format_duration, format_rate
 from zsim.prediction.answer.records import (
+    BEYOND,
     VERIFYING_SCRUB,
     Alternative,
     Answer,
@@ -71,6 +72,8 @@ def _overload(prediction: Answer) -> str:
     if answer > OVERLOADED * quiet:
         times = f"{answer / max(quiet, 1e-9):.0f} times as long as"
         return f": OVERLOAD by the stated load, {times} without it ({format_duration(quiet)})"
+    if any(BEYOND in each for each in prediction.warnings):
+        return f": OVERLOAD by the stated load, {format_duration(quiet)} without it"
     return f" under the stated load, {format_duration(quiet)} without it"
 
 
@@ -243,6 +246,21 @@ def whose_load(prediction: Answer) -> tuple[str, ...]:
     if any(each.field == "load" for each in prediction.assumptions) and prediction.clients:
         return ("No load was stated; the simulated pool shown has these clients.",)
     return ()
+
+
+def client_waits(prediction: Answer) -> tuple[str, ...]:
+    """Say what clients of a stated load wait while it runs, and before."""
+    told = [each for each in prediction.clients if each.during is not None and each.before is not None]
+    if not told or whose_load(prediction):
+        return ()
+    waits = "; ".join(
+        f"{each.kind} {format_duration(each.during_s)} in the mean while it runs, one in a hundred "
+        f"{format_duration(each.during.p99)} ({format_duration(each.before_s)} and "
+        f"{format_duration(each.before.p99)} before)"
+        for each in told
+        if each.during is not None and each.before is not None
+    )
+    return (f"What clients wait: {waits}.",)
 
 
 def clients_grid(prediction: Answer) -> Grid:

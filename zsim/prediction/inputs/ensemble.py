@@ -97,8 +97,11 @@ def unknowns(case: Case) -> tuple[Unknown, ...]:
         Unknown("inner_ratio", "drive", name or "measure the drive's inner tracks", spread.inner_ratio),
         Unknown("seek", "drive", name or "measure the drive's seek times", spread.seek),
         Unknown("overhead", "drive", name or "measure the drive's small reads", spread.overhead),
-        Unknown("new_rate", "new_drive", "name the replacement drive", _new_rate_spread(new, other)),
     ]
+    if case.new_drives > 0:
+        found.append(
+            Unknown("new_rate", "new_drive", "name the replacement drive", _new_rate_spread(new, other))
+        )
     if case.host is not None and shares_host(case):
         found.append(Unknown("host", "ports", "say what the drives plug into", case.host.rate_spread))
     found += [*_of_the_pool(case), *_of_the_surroundings(case, old, new)]

@@ -124,7 +124,6 @@ def plane_model(case: Case) -> PlaneModel:
     factors, cached = case.member.factors, case.write_cache
     clients, writes = client_groups(case, case.seed), writer(case)
     links, link_of = shared_links(case)
-    new_drives = 0 if case.onto_spare else case.replace + (case.second_at is not None)
     sources = [case.drive_model(n) for n, vdev in enumerate(case.layout.vdevs) for _ in range(vdev.children)]
     sources = [case.exchanged_model(leaf) or model for leaf, model in enumerate(sources)]
     kinds = {(model.name, model.capacity_bytes): model for model in sources}
@@ -149,7 +148,7 @@ def plane_model(case: Case) -> PlaneModel:
             name=name_of(case, leaf, case.new_drive),
             health=health_of(case, leaf),
         )
-        for leaf in range(case.leaves, case.leaves + new_drives)
+        for leaf in range(case.leaves, case.leaves + case.new_drives)
     ]
     return PlaneModel(
         leaves=tuple(leaves),

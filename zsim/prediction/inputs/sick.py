@@ -230,11 +230,10 @@ def error_seconds(case: Case, *, redundant: bool) -> float:
     limit = case.scenario.erc
     if limit is None:
         limit = _number("recovery", "erc.usual_s")
-    platform = case.scenario.platform or "linux"
-    timeout = _number("recovery", f"{platform}.timeout_s")
+    timeout = _number("recovery", f"{case.platform}.timeout_s")
     once = limit
     if limit == NO_LIMIT or limit > timeout:
-        once = timeout * _number("recovery", f"{platform}.attempts")
+        once = timeout * _number("recovery", f"{case.platform}.attempts")
     return once if redundant else 2.0 * once
 
 

@@ -23,6 +23,7 @@ from zsim.prediction.runs.one_tile import run_pool
 from zsim.prediction.runs.together import together
 from zsim.scenario.releases.no_effect import reasons
 from zsim.scenario.releases.products import without
+from zsim.scenario.releases.renamed import sysctl_name
 
 WORLDS, BLOCKS = whole_constant("tune.worlds"), whole_constant("tune.blocks")
 WATCH_S, STUDENT, LEAST = constant("tune.watch_s"), constant("tune.student"), constant("tune.least")
@@ -152,7 +153,7 @@ def knob_advice(case: Case, middle_s: float, clients: Sequence[Clients]) -> tupl
     cost = "" if effect.p99_ratio is None else f"{_cost(effect.p99_ratio, clients)}; "
     return (
         Advice(
-            action=f"set {knob.name}={knob.value}",
+            action=f"set {sysctl_name(knob.name) if case.platform == 'freebsd' else knob.name}={knob.value}",
             why=f"{cost}the saving is known to {100 * effect.error:.0f} % of the time (zsim tune tries more)",
             saves_s=middle_s * (1.0 - effect.ratio),
         ),

@@ -123,12 +123,15 @@ def _number(word: str) -> float | None:
 
 
 def _of_sizes(text: str, data: Mapping[str, object]) -> list[dict[str, object]]:
-    """Return a load for each class of the last sample of the pool: data a second, in its records."""
+    """Return a load for each class of the last sample of the pool: data a second, in its records.
+
+    Of random reads their number counts, not their data: each costs the drives that hold a record a seek.
+    """
     titles = list(_SIZES.finditer(text))
     pool = titles[0][0].split()[0]
     title = next(each for each in reversed(titles) if each[0].split()[0] == pool)
     names = title[0].split()[1:]
-    sums = dict.fromkeys(names, 0.0)
+    sums, numbers = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
     for line in text[title.end() :].split("\n")[1:]:
         words = line[:2000].split()
         if _SIZES.match(line):
@@ -138,21 +141,32 @@ def _of_sizes(text: str, data: Mapping[str, object]) -> list[dict[str, object]]:
             continue
         size, *counts = [each or 0.0 for each in cells]
         for place, name in enumerate(names):
-            sums[name] += size * (counts[2 * place] + counts[2 * place + 1])
-    stored = _stored(data)
+            count = counts[2 * place] + counts[2 * place + 1]
+            sums[name] += size * count
+            numbers[name] += count
+    stored, columns = _stored(data)
     found: list[dict[str, object]] = []
     for name, kind in CLASSES.items():
         rate = sums.get(name, 0.0) / (stored if kind in WRITES else 1.0)
-        found += [{"kind": kind, "bandwidth": rate}] if rate > 0.0 else []
+        if rate > 0.0 and kind == "random-read":
+            size = round(min(LARGEST, max(SMALLEST, columns * rate / numbers[name])))
+            found.append({"kind": kind, "rate": numbers[name] / columns, "size": size})
+        elif rate > 0.0:
+            found.append({"kind": kind, "bandwidth": rate})
     return found
 
 
-def _stored(data: Mapping[str, object]) -> float:
-    """Return how much the drives write of a byte of data: parity and copies of the first data vdev."""
+def _stored(data: Mapping[str, object]) -> tuple[float, int]:
+    """Return how much the drives write of a byte of data, and how many a record is read from.
+
+    Parity and copies of the first data vdev; its columns without parity, one side of a mirror.
+    """
     layout = data.get("layout")
     layout = Layout.parse(layout) if isinstance(layout, str) else layout
     if not isinstance(layout, Layout):
-        return 1.0
+        return 1.0, 1
     vdev = next((each for each in layout.vdevs if each.alloc_class == NORMAL), layout.vdevs[0])
-    width = kind_of(vdev.kind).columns(vdev)
-    return width / (width - vdev.parity)
+    kind = kind_of(vdev.kind)
+    width = vdev.children if kind.is_replicated else kind.columns(vdev)
+    data_columns = 1 if kind.is_replicated else width - vdev.parity
+    return width / data_columns, data_columns

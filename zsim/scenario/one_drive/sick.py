@@ -69,7 +69,9 @@ class Attached(OfOneDrive):
     def _is_known(self) -> Attached:
         known = sickness("attachments")
         if self.how not in known:
-            raise self._refusal(self.how, f"one of {', '.join(known)}")
+            also = {name: str(told["aliases"]).partition(" ")[0] for name, told in known.items()}
+            names = (f"{name} ({other})" if other else name for name, other in also.items())
+            raise self._refusal(self.how, f"one of {', '.join(names)}")
         return self
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ from zsim.base.units import format_duration, parse_duration
 from zsim.scenario.one_drive.form import OfOneDrive
 from zsim.scenario.types import Fraction, Seconds
 
-_FACTOR = re.compile(r"x?(\d{1,4}(?:\.\d{1,4})?)", re.ASCII)
+_FACTOR = re.compile(r"x?(\d{1,4}(?:\.\d{1,4})?)|(\d{1,4}(?:\.\d{1,4})?)x", re.ASCII)
 _STUTTER = re.compile(r"(\d{1,3}(?:\.\d{1,4})?)\s*%\s*@\s*(.+)", re.ASCII)
 _SPELL = re.compile(r"(on|off)=(.+)", re.ASCII)
 
@@ -61,7 +61,7 @@ class SlowDrive(OfOneDrive):
         """Read one part of what is said of a drive."""
         factor, stutter, spell = _FACTOR.fullmatch(text), _STUTTER.fullmatch(text), _SPELL.fullmatch(text)
         if factor is not None:
-            return {"factor": float(factor[1])}
+            return {"factor": float(factor[1] or factor[2])}
         if stutter is not None:
             long_s = parse_duration(stutter[2], cls.FIELD)
             return {"stutter_share": float(stutter[1]) / 100.0, "stutter_s": long_s}

@@ -84,6 +84,10 @@ class Product:
         )
 
 
+FREEBSD_KERNEL = "freebsd-10.3"
+"""A release that says how often the kernel of FreeBSD ticks."""
+
+
 def product_names() -> tuple[str, ...]:
     """Return the names of all products."""
     return tuple(
@@ -152,13 +156,43 @@ class Shipped(NamedTuple):
     told: str
     settings: Settings
 
-    def tuned(self, order: str | None, hz: int | None) -> ReleaseProfile:
+    def tuned(self, order: str | None, hz: int | None, platform: str | None = None) -> ReleaseProfile:
         """Return the release with the tunables that always hold, the order of its scan, and its ticks."""
         always = dict(self.settings.always)
         if order == "legacy" and self.release.scan == "sorted":
             always["zfs_scan_legacy"] = 1
         profile = self.release.with_tunables(always) if always else self.release
+        if system_of(platform, self.product, profile) == "freebsd" and profile.family != "freebsd":
+            kernel = load_release(FREEBSD_KERNEL)
+            profile = replace(profile, hz=kernel.hz, details_of_hz=kernel.details_of_hz)
         return profile if hz is None else replace(profile, hz=hz)
+
+
+def system_of(platform: str | None, product: Product | None, release: ReleaseProfile) -> str:
+    """Return the operating system under ZFS: as stated, that of the product, or of the release.
+
+    Parameters
+    ----------
+    platform : str or None
+        What is stated.
+    product : Product or None
+    release : ReleaseProfile
+        Those of FreeBSD and Solaris themselves run there; OpenZFS is taken to run on Linux.
+
+    Returns
+    -------
+    {"linux", "freebsd", "illumos"}
+
+    Examples
+    --------
+    >>> system_of(None, None, load_release("freebsd-9.2")), system_of(None, None, load_release("openzfs-2.2"))
+    ('freebsd', 'linux')
+    """
+    if platform is not None:
+        return platform
+    if product is not None:
+        return "freebsd" if product.sysctl else "linux"
+    return {"freebsd": "freebsd", "solaris": "illumos"}.get(release.family, "linux")
 
 
 def shipped(release: str | None, product: str | None, stated: Values | None) -> Shipped:
