@@ -80,24 +80,48 @@ def command(
 
 def _state(source: str | None, given: dict[str, object]) -> dict[str, object]:
     """Return the plan of what is stated: the scenario, and the scan of a status."""
-    from pathlib import Path
-
     from zsim.planning.timeline.decisions import state_of
     from zsim.scenario.model import Scenario
 
     if source is not None and source.endswith(".toml"):
         given = given | {"file": source}
         source = None
-    stated, waiting = stated_fields(given), 0
+    stated = stated_fields(given)
     if source is not None:
-        from zsim.observe.pool_import.importing import import_pool
-
-        imported = import_pool((Path(source),))
-        stated, waiting = imported.scenario.stated() | stated, imported.waiting
+        return _pasted(source, stated)
     if stated.get("layout") is None:
         raise InputError("layout", None, "the pool is not described", "write for instance --layout raidz2x6")
     scenario = Scenario.from_dict(stated)
-    return {"scenario": scenario.stated(), **state_of(scenario.stated(), scenario.evidence or (), waiting)}
+    return {"scenario": scenario.stated(), **state_of(scenario.stated(), scenario.evidence or ())}
+
+
+def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
+    """Return the plan of a pasted status; what is left of a scan that runs is what ``zsim eta`` answers."""
+    from zsim.cli.common import notice
+    from zsim.observe.pool_import.gaps import is_gap
+    from zsim.observe.pool_import.importing import import_pool
+    from zsim.planning.eta.api import eta_of
+    from zsim.planning.eta.reading import read_paste
+    from zsim.planning.timeline.decisions import state_of
+    from zsim.scenario.files import put_aside
+    from zsim.scenario.model import Scenario
+
+    imported = import_pool((source,))
+    for note in filter(is_gap, imported.notes):
+        notice(f"{note}.")
+    if imported.progress is None or not imported.progress.active:
+        fields = put_aside(imported.scenario.stated(), stated) | stated
+        scenario = Scenario.from_dict(fields)
+        return {"scenario": scenario.stated(), **state_of(fields, scenario.evidence or ())}
+    paste = read_paste(None, (source,), stated=stated)
+    known = paste.scenario.stated()
+    if any(each.kind == "heal" for each in paste.scans) or paste.log_alone:
+        raise InputError(
+            "decide", None, "what runs repairs no whole drive, so that there is little to choose",
+            "zsim eta, given the same, tells when it is over",
+        )  # fmt: skip
+    seen = eta_of(paste.scenario, paste)
+    return {"scenario": known, **state_of(known, paste.scans, imported.waiting, seen)}
 
 
 def _numbers(text: str | None, option: str) -> tuple[int, ...] | None:

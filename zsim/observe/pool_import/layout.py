@@ -9,6 +9,7 @@ from dataclasses import replace
 from zsim.base.errors import InputError
 from zsim.base.units import format_both, format_bytes
 from zsim.observe.evidence.scans import resilvered_together
+from zsim.observe.pool_import.assumed import assumed_vdevs, assumed_words, usual
 from zsim.observe.pool_import.classes import (
     ClassTops,
     find_fills,
@@ -66,11 +67,15 @@ class Tops:
             try:
                 spec = spec_of(whole, with_disks=scrubbed)
             except InputError as error:
-                raise _refused(vdev, error.allowed, source, evidence, cut) from error
+                refused = _refused(vdev, error.allowed, source, evidence, cut)
+                completed = _with_usual(vdev, refused, evidence)
+                if completed is None:
+                    raise refused from error
+                whole, spec = completed, spec_of(completed)
             evidence.notes += _left_out(vdev, spec, source)
             if spec is None:
                 continue
-            self.vdevs.append(vdev)
+            self.vdevs.append(whole if whole.drives > vdev.drives else vdev)
             self.specs.append(_as_grown(spec, vdev, place, evidence))
             self.places.append(place)
         self.order = list(range(len(self.specs)))
@@ -104,6 +109,19 @@ def _refused(vdev: Vdev, reason: str, source: str, evidence: Evidence, cut: bool
     else:
         reason = f"{source} shows {vdev.drives} {'drive' if vdev.drives == 1 else 'drives'}: {reason}"
     return InputError(f"vdev {plain(vdev.name)}", None, reason, remedy)
+
+
+def _with_usual(vdev: Vdev, refused: InputError, evidence: Evidence) -> Vdev | None:
+    """Return a vdev of which drives are not shown with as many as is usual; None where no scan runs on it."""
+    scan = evidence.status.scan if evidence.status is not None else None
+    if scan is None or not scan.active:
+        return None
+    whole = usual(vdev, scan)
+    evidence.notes.append(
+        f"NOT KNOWN: how many drives {plain(vdev.name)} has ({refused.allowed}). {whole.drives} are assumed:"
+        f" {refused.remedy}"
+    )
+    return whole
 
 
 def _left_out(vdev: Vdev, spec: VdevSpec | None, source: str) -> list[str]:
@@ -201,9 +219,22 @@ def _tops(evidence: Evidence) -> Tops:
     if shown:
         if status is not None and not status.complete:
             evidence.notes.append("zpool status has no 'errors:' line at its end: vdevs may be cut off")
-        return Tops(shown, "zpool status", evidence)
+        tops = Tops(shown, "zpool status", evidence)
+        if status is not None and status.by_number:
+            evidence.notes.append(
+                "NOT KNOWN: of which kind the vdevs are: zpool status -g prints numbers for their names. By"
+                f" how many drives each has {assumed_words(tops.vdevs)} is assumed: give it without -g"
+            )
+        return tops
     if listed is not None and listed.vdevs:
         return Tops([vdev for vdev, _ in listed.vdevs], "zpool list -v", evidence)
+    if status is not None and status.scan is not None and status.scan.active:
+        vdevs = assumed_vdevs(status.scan, status)
+        evidence.notes.append(
+            "NOT KNOWN: the layout. Of the pool nothing but its scan is shown."
+            f" {assumed_words(vdevs)} is assumed: give the whole of zpool status"
+        )
+        return Tops(vdevs, "assumed: no output shows it", evidence)
     raise InputError("layout", None, "no file shows the vdevs of the pool", LAYOUT_REMEDY)
 
 

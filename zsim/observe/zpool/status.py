@@ -35,7 +35,17 @@ from zsim.observe.texts import (
 )
 from zsim.observe.zpool.expansion import Expansion, Removal, read_expansion, read_removal, with_moves
 from zsim.observe.zpool.scan import Function, Scan, ScanState
-from zsim.observe.zpool.vdev_tree import MAX_ROWS, SECTIONS, ErrorCounts, Row, Vdev, named_vdev, nested
+from zsim.observe.zpool.vdev_tree import (
+    MAX_ROWS,
+    SECTIONS,
+    ErrorCounts,
+    Row,
+    Vdev,
+    is_number,
+    named_vdev,
+    nested,
+    numbered,
+)
 
 MAX_POOLS = 1000
 _KEYS = (
@@ -144,6 +154,11 @@ class PoolStatus:
     def unhealthy_only(self) -> bool:
         """Whether no drive shown is healthy, as with ``zpool status -e``, which leaves those out."""
         return not any(leaf.healthy for vdev in self.vdevs for leaf in vdev.leaves())
+
+    @property
+    def by_number(self) -> bool:
+        """Whether GUIDs stand for the names of vdevs, as with ``zpool status -g``."""
+        return any(vdev.children and is_number(vdev.name) for vdev in self.vdevs)
 
 
 def _resilvered(vdevs: Sequence[Vdev]) -> bool:
@@ -307,7 +322,7 @@ def _errors(words: Sequence[str]) -> ErrorCounts:
 
 def _trees(section: str, rows: Sequence[Row]) -> tuple[Vdev, ...]:
     """Return the trees of a section; the first row of the main one is the pool itself."""
-    return nested(rows if section else rows[1:])
+    return numbered(nested(rows if section else rows[1:]))
 
 
 def read_scan(lines: Sequence[str]) -> Scan | None:
@@ -331,7 +346,8 @@ def read_scan(lines: Sequence[str]) -> Scan | None:
     date = match[4].strip()
     started = _STARTED.search(rest)
     since = moment(started[1]) if started else None
-    return _with_progress(Scan(function, states[match[3]], date=date, at=moment(date), since=since), rest)
+    scan = Scan(function, states[match[3]], date=date, at=moment(date), since=since, vdev=match[2] or "")
+    return _with_progress(scan, rest)
 
 
 _FUNCTIONS: dict[str, Function] = {"scrub": "scrub", "resilver": "resilver", "rebuild": "rebuild"}

@@ -168,6 +168,37 @@ def spec_of(vdev: Vdev, *, with_disks: bool = False) -> VdevSpec | None:
 
 
 Row = tuple[int, Vdev]
+FEW_DRIVES, MANY_DRIVES = 2, 6
+"""So many children a mirror usually has at most, and a RAID-Z with two parities at least."""
+
+
+def is_number(name: str) -> bool:
+    """Tell whether a vdev is named by its GUID, as a missing drive is, and with ``-g`` all are."""
+    return name.isascii() and name.isdigit()
+
+
+def numbered(vdevs: Sequence[Vdev]) -> tuple[Vdev, ...]:
+    """Return top-level vdevs with a kind, where GUIDs stand for all names (``zpool status -g``).
+
+    That hides the kind: two drives are taken for a mirror, up to five for a raidz1, more for a raidz2, and
+    two in the place of one for a drive and its successor.
+    """
+    return tuple(_numbered(vdev) if vdev.children and is_number(vdev.name) else vdev for vdev in vdevs)
+
+
+def _numbered(vdev: Vdev) -> Vdev:
+    children = tuple(
+        replace(child, kind="replacing") if child.children and is_number(child.name) else child
+        for child in vdev.children
+    )
+    if len(children) <= FEW_DRIVES:
+        return replace(vdev, kind="mirror", children=children)
+    return replace(vdev, kind="raidz", parity=usual_parity(len(children)), children=children)
+
+
+def usual_parity(drives: int) -> int:
+    """Return the parity that a RAID-Z of so many drives usually has."""
+    return 1 if drives < MANY_DRIVES else 2
 
 
 def nested(rows: Sequence[Row]) -> tuple[Vdev, ...]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import NoneType
@@ -14,34 +12,21 @@ from types import NoneType
 from zsim.base.errors import InputError, check_kind
 from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
 from zsim.base.units import format_bytes
-from zsim.case.resolve import USUALLY_FULL
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
+from zsim.observe.pool_import.assumed import UNKNOWN, as_status, assumed_vdevs, assumed_words
 from zsim.observe.pool_import.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
 from zsim.observe.texts import decoded, tidied
 from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, read_status, recognises
-from zsim.observe.zpool.vdev_tree import Vdev, spec_of
 from zsim.prediction.progress.metadata_only import of_metadata
 from zsim.prediction.progress.moments import clock_of, with_clocks
 from zsim.scenario.evidence import RunningScan
 from zsim.scenario.files import apply_overrides, put_aside
-from zsim.scenario.layout import MAX_VDEVS, Layout, VdevSpec
+from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
-from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
-from zsim.scenario.releases.profile import COPIES, DEFAULT_RELEASE, load_release
 
-ASSUMED_LAYOUT, ASSUMED_REBUILT, ASSUMED_REDUCED = "raidz2x6", "mirror2", "2*mirror2"
-UNKNOWN = "unknown"
-ASSUMED_DATA, ASSUMED_MIRROR = 4, 2
-"""Of a pool of which nobody says how it is built; RAID-Z is not rebuilt sequentially."""
-_REBUILT = re.compile(r"resilver \((draid[123]:\d{1,3}d:\d{1,3}c:\d{1,3}s)-\d{1,5}\) in progress")
-_BEGUN = re.compile(
-    r"((?:scrub|resilver)(?: \([^)\n]{1,80}\))? in progress since"
-    r" \w{3} \w{3} {1,2}\d{1,2} [\d:]{8} \d{4})[,.;]?\s*"
-)
-"""What people write in a sentence, without its ``scan:`` and in one line."""
 OLDEST_LIVE = timedelta(days=90)
 BEHIND = 0.8
 """A clock that shows less than this share of the time that the counters tell is that of another day."""
@@ -109,15 +94,15 @@ def read_paste(
     """
     told = "it is what zpool status printed, as text"
     check_kind("text", text, (str, NoneType), told, 'give files as files=["status.txt"]')
-    texts = [_as_status(each) for each in _texts(text, names)]
-    text = _as_status(tidied(text)) if text else text
+    texts = [as_status(each) for each in _texts(text, names)]
+    text = as_status(tidied(text)) if text else text
     statuses = _statuses(texts, pool)
     chosen = statuses[-1]
     found = [(each, scan) for each in statuses for scan in _scans(each) if scan.active]
     if not found:
         raise InputError("zpool status", _told(chosen), "a running scan is expected", _remedy(chosen))
     scan = found[-1][1]
-    assumed = _roomy(_assumed(texts, scan, chosen), scan)
+    assumed = assumed_words(assumed_vdevs(scan, chosen))
     imported, notes = _imported(text, names, pool or chosen.name or None, assumed)
     if found[-1][0].removal is not None and scan.function != "remove":
         notes = [*notes, f"the removal of {found[-1][0].removal} that runs beside is not in this answer"]
@@ -185,45 +170,6 @@ def _waits_for(status: PoolStatus, scan: Scan) -> list[str]:
     ]
 
 
-def _assumed(texts: Sequence[str], scan: Scan, status: PoolStatus) -> str:
-    """Return the layout of a pool of which an import makes nothing: its first vdev that is shown whole.
-
-    Without one, what the name of its first vdev tells.  A rebuild names its dRAID.
-    """
-    if scan.function == "remove":
-        return ASSUMED_REDUCED
-    named = [match[1] for each in texts if (match := _REBUILT.search(each))]
-    if scan.function in COPIES:
-        return named[-1] if named else ASSUMED_REBUILT
-    found = (*_shown(status.vdevs), *_shown(_usual(vdev) for vdev in status.vdevs))
-    return str(Layout(found[:1])) if found else ASSUMED_LAYOUT
-
-
-def _usual(vdev: Vdev) -> Vdev:
-    """Return a vdev with as many drives as is usual: its name tells the parity alone."""
-    drives = vdev.parity + ASSUMED_DATA if vdev.parity else ASSUMED_MIRROR
-    return replace(vdev, children=(Vdev("", "disk"),) * drives)
-
-
-def _shown(vdevs: Iterable[Vdev]) -> Iterator[VdevSpec]:
-    """Yield the vdevs that are shown with all their drives, as a layout has them."""
-    for vdev in vdevs:
-        try:
-            spec = spec_of(vdev)
-        except InputError:
-            continue
-        if spec is not None:
-            yield spec
-
-
-def _roomy(layout: str, scan: Scan) -> str:
-    """Return a layout with as many such vdevs as hold what is scanned on the largest of common drives."""
-    parsed = Layout.parse(layout)
-    held = USUALLY_FULL * pool_size(parsed, COMMON_DRIVE_BYTES[-1], load_release(DEFAULT_RELEASE))
-    count = math.ceil((to_examine(scan, len(parsed.data)) or 0) / held)
-    return str(Layout(parsed.vdevs * count)) if 1 < count * len(parsed.vdevs) <= MAX_VDEVS else layout
-
-
 def _texts(text: str | None, names: Sequence[str | Path]) -> list[str]:
     """Return all that is given to be read."""
     texts = [tidied(text)] if text else []
@@ -253,22 +199,6 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
     if running_ones and pool is None:
         found = [each for each in found if each.name == running_ones[0].name]
     return found
-
-
-def _as_status(text: str) -> str:
-    """Return a text with the first lines of a status, where the lines of a scan stand in it without them."""
-    if status_json.recognises(text) or recognises(text):
-        return text
-    if any(f"{key}:" in text for key in ("scan", "scrub", "remove", "expand")):
-        return f"  pool: {UNKNOWN}\n state: ONLINE\n{text}"
-    if _BEGUN.search(text):
-        return f"  pool: {UNKNOWN}\n state: ONLINE\n{_BEGUN.sub(_as_printed, text, 1)}"
-    return text
-
-
-def _as_printed(begun: re.Match[str]) -> str:
-    """Return the begin of a scan as zpool prints it: a line of its own."""
-    return f"\n  scan: {begun[1]}\n\t"
 
 
 def _text(path: Path) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from zsim.base.units import format_duration, format_fraction
+from zsim.observe.pool_import.gaps import told_by
 from zsim.planning.eta.reasons import FAST, SETTLED, SLOW
 from zsim.planning.eta.records import EtaAnswer, later
 from zsim.scenario.words import in_words
@@ -42,7 +43,9 @@ def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         yield f"NOT STATED: {'; '.join(answer.missing)}.", "yellow"
     for words in answer.notes:
         if words.startswith(LOUD):
-            yield words, "yellow"
+            # What is not stated is named already.
+            told = told_by(words) if answer.missing else ""
+            yield (f"To tell it, {told}." if told else f"{words.rstrip('.')}."), "yellow"
     yield "", ""
     yield from _zpool(answer)
     yield from _work(answer)
