@@ -12,13 +12,14 @@ from zsim.case.resolve import USUALLY_FULL
 from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, recognises
-from zsim.observe.zpool.vdev_tree import Vdev, spec_of, usual_parity
+from zsim.observe.zpool.vdev_tree import Vdev, named_vdev, spec_of, usual_parity
 from zsim.scenario.layout import MAX_VDEVS, Layout, VdevSpec
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
 from zsim.scenario.releases.profile import COPIES, DEFAULT_RELEASE, load_release
 from zsim.vdevs.kind import kind_of
 
 ASSUMED_LAYOUT, ASSUMED_REBUILT, ASSUMED_REDUCED = "raidz2x6", "mirror2", "2*mirror2"
+ASSUMED_OF = "raidz{parity}x{drives}"
 ASSUMED_DATA, ASSUMED_MIRROR = 4, 2
 """Of a pool of which nobody says how it is built; RAID-Z is not rebuilt sequentially."""
 TELLING, WIDTH_WITHIN, WIDEST = 1 << 30, 0.06, 30
@@ -81,14 +82,25 @@ def _first(scan: Scan, status: PoolStatus) -> str:
     if scan.function == "remove":
         return ASSUMED_REDUCED
     if scan.function in COPIES:
-        return scan.vdev.rpartition("-")[0] if scan.vdev.startswith("draid") else ASSUMED_REBUILT
+        return _named(scan.vdev) or ASSUMED_REBUILT
     found = (*_shown(status.vdevs), *_shown(usual(vdev, scan) for vdev in status.vdevs))
     if found:
         return str(Layout(found[:1]))
     width = width_of(scan)
     if width is None:
         return ASSUMED_LAYOUT
-    return f"raidz{usual_parity(width)}x{width}" if width > 1 else f"mirror{ASSUMED_MIRROR}"
+    parity = usual_parity(width)
+    return ASSUMED_REBUILT if width == 1 else ASSUMED_OF.format(parity=parity, drives=width)
+
+
+def _named(name: str) -> str:
+    """Return the layout that the name of a vdev tells in full, as that of a dRAID does; else nothing."""
+    vdev = named_vdev(name)
+    try:
+        spec = spec_of(replace(vdev, children=(Vdev("", "disk"),) * vdev.width)) if vdev.width else None
+    except InputError:
+        return ""
+    return str(spec) if spec is not None else ""
 
 
 def width_of(scan: Scan, replaced: int = 1) -> int | None:

@@ -168,6 +168,7 @@ def spec_of(vdev: Vdev, *, with_disks: bool = False) -> VdevSpec | None:
 
 
 Row = tuple[int, Vdev]
+USUAL_FEW, USUAL_MANY = "mirror-0", "raidz{}-0"
 FEW_DRIVES, MANY_DRIVES = 2, 6
 """So many children a mirror usually has at most, and a RAID-Z with two parities at least."""
 
@@ -191,9 +192,9 @@ def _numbered(vdev: Vdev) -> Vdev:
         replace(child, kind="replacing") if child.children and is_number(child.name) else child
         for child in vdev.children
     )
-    if len(children) <= FEW_DRIVES:
-        return replace(vdev, kind="mirror", children=children)
-    return replace(vdev, kind="raidz", parity=usual_parity(len(children)), children=children)
+    usual = USUAL_FEW if len(children) <= FEW_DRIVES else USUAL_MANY.format(usual_parity(len(children)))
+    like = named_vdev(usual)
+    return replace(vdev, kind=like.kind, parity=like.parity, children=children)
 
 
 def usual_parity(drives: int) -> int:
