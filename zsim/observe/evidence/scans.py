@@ -12,6 +12,7 @@ from zsim.observe.zpool.vdev_tree import Vdev
 from zsim.scenario.evidence import FinishedScan, RunningScan, ScanKind, StatusFormat
 from zsim.scenario.layout import Layout
 from zsim.scenario.releases.profile import COPIES
+from zsim.vdevs.kind import kind_of
 
 FORMATS: dict[str, StatusFormat] = {
     "legacy": "legacy", "solaris": "2.2+", "0.8": "0.8-2.1", "2.0": "0.8-2.1", "0.8+": "0.8-2.1",
@@ -40,11 +41,14 @@ class PoolThen:
         [bytes]
     drive_size : int or None
         [bytes]
+    of_class : bool
+        Whether drives of vdevs that hold no data are repaired, and none of others.
     """
 
     layout: Layout | None = None
     alloc: int | None = None
     drive_size: int | None = None
+    of_class: bool = False
 
     def on_one_drive(self) -> float | None:
         """Return what lies on one drive if all are filled alike [bytes]; None where it is not known."""
@@ -111,9 +115,25 @@ def _least_done(scan: Scan, pool: PoolThen) -> float:
 
 
 def _kind(scan: Scan, pool: PoolThen, done: float = 1.0) -> ScanKind:
-    if scan.function == "resilver" and is_heal(scan.repaired, pool, done):
-        return "heal"
-    return scan.function
+    if scan.function != "resilver" or pool.of_class:
+        return scan.function
+    return "heal" if is_heal(scan.repaired, pool, done) or _passes_over(scan, pool) else "resilver"
+
+
+def _passes_over(scan: Scan, pool: PoolThen) -> bool:
+    """Tell whether a resilver of 0.8 to 2.1 passes over most of what lies on the vdev that is repaired.
+
+    What needs no repair is counted as issued when it is visited: of what is scanned, all that is not issued
+    yet and what was issued for the bytes resilvered is to be repaired.
+    """
+    layout, scanned, total = pool.layout, scan.scanned or 0, scan.total or 0
+    counts = FORMATS.get(scan.form) == "0.8-2.1" and scan.active and scan.issued is not None
+    if not counts or layout is None or scan.repaired is None or scanned < EARLIEST_SHARE * max(total, 1):
+        return False
+    vdev = layout.data[0]
+    repaired = min(scan.issued or 0, scan.repaired * kind_of(vdev.kind).spanned_children(vdev))
+    due = max(0, scanned - (scan.issued or 0)) + repaired
+    return due < HEAL_SHARE * scanned / len(layout.data)
 
 
 def resilvered_together(vdevs: Sequence[Vdev]) -> int:

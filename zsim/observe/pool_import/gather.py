@@ -30,7 +30,9 @@ QUARTER_S, MOST_ZONES_S = 900, 14 * 3600
 def find_observations(evidence: Evidence, tops: Tops) -> None:
     """Note what the pool has already shown."""
     layout = Layout(tuple(tops.specs[place] for place in tops.order))
-    pool = PoolThen(layout, evidence.size("alloc"), evidence.size("drive_size") or evidence.named_size)
+    of_class = evidence.status is not None and evidence.status.of_class_alone
+    size = evidence.size("drive_size") or evidence.named_size
+    pool = PoolThen(layout, evidence.size("alloc"), size, of_class)
     over = _finished(evidence, pool)
     under_way = _running(evidence, pool, over)
     over = [with_alloc(scan, evidence.statuses) for scan in over][-MOST_FINISHED:]

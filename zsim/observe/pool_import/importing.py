@@ -279,7 +279,8 @@ def _note_unused(evidence: Evidence) -> None:
         ("dedup", "deduplication tables are not simulated, so nothing is read from the dedup vdev"),
         ("removing", "a vdev that is being removed is left out"),
     ):
-        if name in classes:
+        repaired = name == "dedup" and status is not None and status.of_dedup_alone
+        if name in classes and not repaired:
             evidence.notes.append(words)
     if status is not None and status.error_scrub:
         evidence.notes.append(

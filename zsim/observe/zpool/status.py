@@ -146,9 +146,22 @@ class PoolStatus:
     @property
     def of_log_alone(self) -> bool:
         """Whether drives of log vdevs are resilvered, and none of others."""
-        others = (vdev for key, vdevs in self.sections.items() if key not in LOGS for vdev in vdevs)
-        logs = [vdev for key, vdevs in self.sections.items() if key in LOGS for vdev in vdevs]
-        return _resilvered(logs) and not _resilvered([*self.vdevs, *others])
+        return self._alone(LOGS)
+
+    @property
+    def of_dedup_alone(self) -> bool:
+        """The same of dedup vdevs."""
+        return self._alone(("dedup",))
+
+    @property
+    def of_class_alone(self) -> bool:
+        """Whether drives of vdevs that are not for data are resilvered, and none of those that are."""
+        return self._alone(tuple(self.sections))
+
+    def _alone(self, sections: Sequence[str]) -> bool:
+        others = (vdev for key, vdevs in self.sections.items() if key not in sections for vdev in vdevs)
+        named = [vdev for key, vdevs in self.sections.items() if key in sections for vdev in vdevs]
+        return _resilvered(named) and not _resilvered([*self.vdevs, *others])
 
     @property
     def unhealthy_only(self) -> bool:

@@ -14,12 +14,14 @@ from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
 from zsim.base.units import format_bytes
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
 from zsim.observe.pool_import.assumed import UNKNOWN, as_status, assumed_vdevs, assumed_words
+from zsim.observe.pool_import.classes import WHO_TELLS
 from zsim.observe.pool_import.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
 from zsim.observe.texts import decoded, tidied
 from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, read_status, recognises
+from zsim.prediction.progress.healing import is_open
 from zsim.prediction.progress.metadata_only import of_metadata
 from zsim.prediction.progress.moments import clock_of, with_clocks
 from zsim.scenario.evidence import RunningScan
@@ -50,6 +52,8 @@ class Paste:
         When the latest status was printed.
     log_alone : bool
         Whether drives of log vdevs are resilvered alone, which copies nothing.
+    dedup_alone : bool
+        Whether drives of dedup vdevs are, which copies deduplication tables.
     """
 
     pool: str
@@ -59,6 +63,7 @@ class Paste:
     notes: tuple[str, ...] = ()
     at: datetime | None = None
     log_alone: bool = False
+    dedup_alone: bool = False
 
 
 def read_paste(
@@ -109,7 +114,8 @@ def read_paste(
     notes = [*_waits_for(found[-1][0], scan), *notes]
     notes = [*_halted(found[-1][0], scan), *notes]
     scenario = _scenario(imported, scan, overrides, stated or {}, assumed)
-    then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size)
+    of_class = found[-1][0].of_class_alone
+    then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size, of_class)
     same = [(status, each) for status, each in found if _is_same(each, scan)]
     scans = []
     for status, each in same:
@@ -117,17 +123,18 @@ def read_paste(
         if read is not None:
             scans.append(read)
     ordered = with_clocks(in_order(scans))
-    notes = [*_after_outage(ordered[-1]), *notes]
+    notes = [*_after_outage(ordered[-1]), *(each.removesuffix(WHO_TELLS) for each in notes)]
     # When a pause ends nobody knows: what is left has no date.
     at = None if scan.state == "paused" else _moment(ordered[-1], now)
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
         ordered[-1] = ordered[-1].model_copy(update={"at": at})
-    log_alone = found[-1][0].of_log_alone and scan.function == "resilver"
+    repairs = found[-1][0] if scan.function == "resilver" else None
+    log_alone = repairs is not None and repairs.of_log_alone
+    dedup_alone = repairs is not None and repairs.of_dedup_alone
     if log_alone:
         ordered = list(map(of_metadata, ordered))
-    return Paste(
-        pool or chosen.name, scenario, tuple(ordered), scan.state == "paused", tuple(notes), at, log_alone
-    )
+    paused, name = scan.state == "paused", pool or chosen.name
+    return Paste(name, scenario, tuple(ordered), paused, tuple(notes), at, log_alone, dedup_alone)
 
 
 def _halted(status: PoolStatus, scan: Scan) -> list[str]:
@@ -151,6 +158,12 @@ def _halted(status: PoolStatus, scan: Scan) -> list[str]:
 
 def _after_outage(scan: RunningScan) -> list[str]:
     """Return what is to be said of a resilver that repairs less than a drive."""
+    if is_open(scan):
+        wrote = "" if scan.processed is None else f", {format_bytes(round(scan.processed))} so far"
+        return [
+            f"NOT A WHOLE DRIVE: what an outage left is repaired{wrote}. Only what was written since is"
+            " visited, and how much that is nobody prints: it may be over at any share done"
+        ]
     if scan.kind != "heal" or scan.format != "2.2+" or not scan.total or not scan.total_issue:
         return []
     due, whole = format_bytes(round(scan.total_issue)), format_bytes(round(scan.total))

@@ -22,7 +22,7 @@ NO_FIELD = "no such field"
 WHOLE_TIMES = 10.0
 """From so many times on a pace is told in whole numbers."""
 LOUD = ("NOT KNOWN", "HALTED", "STUCK", "NOT IN THIS", "NO DATA", "NOT A WHOLE")
-STANDS = ("HALTED", "STUCK")
+STANDS, PARTIAL = ("HALTED", "STUCK"), ("NO DATA", "NOT A WHOLE")
 """A scan that does nothing has no date at which it is done."""
 NOT_VARIED = ("drive_size", "alloc", "fill", "layout", "release")
 VARIED = {"drive_size": "the size of the drives", "fill": "how full the pool is"}
@@ -109,6 +109,8 @@ def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     )
     if answer.elapsed_s is None:
         yield "Pace: not known: nothing tells how long the scan had run when this was printed.", ""
+    elif answer.pace is None and any(words.startswith(PARTIAL) for words in answer.notes):
+        yield "Pace: not compared with other pools: less than a drive is repaired.", ""
     elif answer.pace is None and answer.done <= 0.0 and answer.elapsed_s >= SETTLED:
         yield f"Pace: none yet: nothing was done in {format_duration(answer.elapsed_s)}.", ""
     elif answer.pace is None:

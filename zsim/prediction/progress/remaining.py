@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
 from zsim.prediction.progress.course import CELLS, VISIT_CELLS, Course, done_cells
+from zsim.prediction.progress.healing import ends
 from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_of, overshoot
 from zsim.prediction.progress.noise import Noise, Stretch, covariance, fitted_noise, posterior
 from zsim.prediction.progress.open_share import variants
@@ -168,8 +169,9 @@ def remaining(
     found = [
         _merged(
             [
-                _of_world(adapted(each, scans), scans, facts, noise, course.likely + log)
-                for each, log in variants(course, scans)
+                _of_world(adapted(each, told), told, facts, noise, course.likely + end + log)
+                for world, told, end in ends(course, scans)
+                for each, log in variants(world, told)
             ]
         )
         for course in courses
