@@ -413,3 +413,26 @@ def test_sizes_that_an_import_read_are_echoed_as_a_person_knows_them() -> None:
     said = {"layout": "mirror2", "drive_size": "18TB", "alloc": "374G", "new_drive_size": "20TiB"}
     texts = {each.field: each.text for each in stated(Scenario.from_dict(said))}
     assert (texts["drive_size"], texts["alloc"], texts["new_drive_size"]) == ("18TB", "374G", "20TiB")
+
+
+def test_the_size_of_a_scans_requests_is_compared_with_what_the_drives_of_its_role_move() -> None:
+    seen = [
+        {"what": "drive", "drive": f"sd{n}", "role": "source", "read_request": 3e5, "step": 2.0} for n in "ab"
+    ]
+    seen.append({"what": "drive", "drive": "sdx", "role": "target", "write_request": 4e5})
+    case = case_of(Scenario.from_dict({**BASE, "evidence": seen}))
+    compared = {each.kind: each for each in comparable(case)[0]}
+    read, write = (
+        compared["size of reads of the source drives"],
+        compared["size of writes of the replacement drive"],
+    )
+    assert (read.observed, read.unit, write.observed) == (3e5, "B", 4e5)
+    # A mean over rows of powers of two is known no better than these.
+    assert read.seen.sigma == pytest.approx(
+        math.hypot(write.seen.sigma, math.log(2.0) / math.sqrt(12.0)), rel=0.01
+    )
+    found = predict(case.scenario).evidence
+    (size,) = (each for each in found if each.kind == read.kind)
+    assert size.expected_p10 is not None
+    assert size.expected_p90 is not None
+    assert 4096 < size.expected_p10 < size.expected_p90 < 2 << 20
