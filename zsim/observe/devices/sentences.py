@@ -20,6 +20,11 @@ _PRINTED = re.compile(
     r"\b(?:ONLINE|DEGRADED|FAULTED|OFFLINE|UNAVAIL|REMOVED|AVAIL|INUSE)\b|/dev/|^[ \t]{0,12}[\w ]{2,14}:[ \t]"
     r"|[{}<>=]|^\S{1,40}[@:][^ ]{0,40}[#$] "
 )
+_OTHERS = re.compile(
+    r"\b(?:replac\w*|new|swap\w*|instead|bought|order\w*|fail\w*|dead|dying|bad|broken|spare)\b",
+    re.IGNORECASE,
+)
+"""Of what is said of one drive among others, not of all."""
 _WORD = re.compile(r"\b[a-z]{2,}\b")
 
 
@@ -44,11 +49,16 @@ def said_drives(text: str) -> Iterator[SaidDrives]:
         if not 8 <= len(line) <= LONGEST or _PRINTED.search(line) or not _WORD.search(line):
             continue
         counted = _COUNTED.search(line)
-        if counted is None and _OF_DRIVES.search(line) is None:
+        if counted is None and (_OTHERS.search(line) or not _is_of_drives(line)):
             continue
         model = _model(line)
         if model is not None and (model.drive is not None or model.size is not None):
             yield SaidDrives(model, int(counted[1]) if counted else None)
+
+
+def _is_of_drives(line: str) -> bool:
+    """Tell whether a line is about drives: it says so, or has the number of a model."""
+    return _OF_DRIVES.search(line) is not None or any(series_of(token) is not None for token in tokens(line))
 
 
 def _model(line: str) -> Model | None:

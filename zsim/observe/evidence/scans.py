@@ -107,6 +107,9 @@ def _least_done(scan: Scan, pool: PoolThen) -> float:
     issue may be of the one vdev that is repaired.
     """
     done = scan.done or 0.0
+    if scan.issued is not None and (scan.total_issued or scan.total):
+        # A share that somebody has typed does not overrule the counters beside it.
+        done = min(done, scan.issued / (scan.total_issued or scan.total or 1))
     vdevs = len(pool.layout.data) if pool.layout is not None else 1
     if vdevs == 1 or FORMATS.get(scan.form) != "0.8-2.1":
         return done
@@ -209,8 +212,19 @@ def _elapsed(scan: Scan, since: datetime | None, at: datetime | None) -> float |
         # It has not run since: what it did took the time up to its pause.
         at = scan.at
     if since is None or at is None or at < since:
-        return None
+        return _by_its_estimate(scan)
     return (at - since).total_seconds()
+
+
+def _by_its_estimate(scan: Scan) -> float | None:
+    """Return how long a scan has run by what zpool says is left, where no counters tell it [s].
+
+    That is what is left over the mean rate (zpool_main.c:print_scan_scrub_resilver_status).
+    """
+    counts = scan.scanned is not None or scan.issued is not None
+    if counts or scan.to_go is None or scan.done is None or not 0.0 < scan.done < 1.0:
+        return None
+    return scan.to_go * scan.done / (1.0 - scan.done)
 
 
 def started_of(scan: Scan) -> datetime | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from zsim.base.errors import InputError
@@ -22,6 +22,8 @@ ASSUMED_LAYOUT, ASSUMED_REBUILT, ASSUMED_REDUCED = "raidz2x6", "mirror2", "2*mir
 ASSUMED_OF = "raidz{parity}x{drives}"
 ASSUMED_DATA, ASSUMED_MIRROR = 4, 2
 """Of a pool of which nobody says how it is built; RAID-Z is not rebuilt sequentially."""
+ALL_SCANNED = 0.995
+_NUMBER = re.compile(r"-\d{1,6}\Z", re.ASCII)
 TELLING, WIDTH_WITHIN, WIDEST = 1 << 30, 0.06, 30
 """Bytes on a drive from which they tell of how many a vdev has, how near that comes to a whole number, and
 how many it has at most."""
@@ -29,6 +31,11 @@ UNKNOWN = "unknown"
 """Name of a pool that no output names."""
 _LONE = re.compile(
     r"^[ \t]{0,12}(?:scan|scrub|remove|expand):[ \t]*(?:scrub|resilver|rebuil|expan|Evacuat|Remov)",
+    re.MULTILINE,
+)
+_TABLE = re.compile(
+    r"^[ \t]{0,12}NAME[ \t]+STATE[ \t]+READ[ \t]+WRITE[ \t]+CKSUM[ \t]*\n"
+    r"[ \t]{0,12}(\S{1,255})[ \t]+(ONLINE|DEGRADED|FAULTED|UNAVAIL|SUSPENDED)\b",
     re.MULTILINE,
 )
 _BEGUN = re.compile(
@@ -44,6 +51,8 @@ def as_status(text: str) -> str:
         return text
     if _LONE.search(text):
         return f"  pool: {UNKNOWN}\n state: ONLINE\n{text}"
+    if table := _TABLE.search(text):
+        return f"  pool: {table[1]}\n state: {table[2]}\n{text}"
     if _BEGUN.search(text):
         return f"  pool: {UNKNOWN}\n state: ONLINE\n{_BEGUN.sub(_as_printed, text, 1)}"
     return text
@@ -124,6 +133,36 @@ def usual(vdev: Vdev, scan: Scan) -> Vdev:
     replaced = sum(any(leaf.resilvering for leaf in child.leaves()) for child in vdev.children)
     told = width_of(scan, max(1, replaced)) if vdev.parity else None
     drives = told if told is not None and told > max(vdev.parity, vdev.drives) else drives
+    return _padded(vdev, drives)
+
+
+def with_drives(vdev: Vdev, scan: Scan, least: int) -> Vdev:
+    """Return a vdev with so many drives at least, or as many as the scan tells."""
+    told = width_of(scan)
+    return _padded(vdev, max(least, told or 0))
+
+
+def hidden_vdevs(shown: Sequence[Vdev], scan: Scan) -> tuple[Vdev, ...]:
+    """Return vdevs like the last one shown, as many as hold what is not to be issued.
+
+    From 2.2 on a resilver that has scanned all prints what it has to issue: what lies on the vdev that is
+    repaired.
+    """
+    whole = scan.form in ("2.2", "json") and (scan.scanned or 0) >= ALL_SCANNED * (scan.total or math.inf)
+    resilvers = scan.active and scan.function == "resilver"
+    if not (shown and whole and resilvers and scan.total and scan.total_issued):
+        return ()
+    more = min(round(scan.total / scan.total_issued), MAX_VDEVS) - len(shown)
+    last = shown[-1]
+    name = _NUMBER.sub("", last.name)
+    width = max(last.width, last.drives)
+    rows = (Vdev(f"{name} (assumed) {each}", "disk", "ONLINE") for each in range(width))
+    like = replace(last, state="ONLINE", children=tuple(rows))
+    return tuple(replace(like, name=f"{name}-{len(shown) + each}") for each in range(more))
+
+
+def _padded(vdev: Vdev, drives: int) -> Vdev:
+    """Return a vdev with healthy drives behind those shown."""
     more = (Vdev(f"{vdev.name} {each} (assumed)", "disk", "ONLINE") for each in range(vdev.drives, drives))
     return replace(vdev, children=(*vdev.children, *more))
 

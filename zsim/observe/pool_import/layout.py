@@ -9,7 +9,13 @@ from dataclasses import replace
 from zsim.base.errors import InputError
 from zsim.base.units import format_both, format_bytes
 from zsim.observe.evidence.scans import resilvered_together
-from zsim.observe.pool_import.assumed import assumed_vdevs, assumed_words, usual
+from zsim.observe.pool_import.assumed import (
+    assumed_vdevs,
+    assumed_words,
+    hidden_vdevs,
+    usual,
+    with_drives,
+)
 from zsim.observe.pool_import.classes import (
     ClassTops,
     find_fills,
@@ -25,7 +31,7 @@ from zsim.observe.texts import plain
 from zsim.observe.zpool.listing import Space
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.vdev_tree import GROUPS, PAIRS, Vdev, repaired_pair, spec_of
-from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
 from zsim.scenario.releases.capacity import MIN_DRIVE_BYTES, most_allocated, pool_size, vdev_asize
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
 from zsim.vdevs.kind import NORMAL, kind_of
@@ -64,6 +70,7 @@ class Tops:
         cut = source == "zpool status" and evidence.status is not None and not evidence.status.complete
         for place, vdev in enumerate(vdevs):
             whole = _like_the_others(vdevs, evidence) if cut and place == len(vdevs) - 1 else vdev
+            whole = _with_elided(whole, evidence) if source == "zpool status" else whole
             try:
                 spec = spec_of(whole, with_disks=scrubbed)
             except InputError as error:
@@ -109,6 +116,20 @@ def _refused(vdev: Vdev, reason: str, source: str, evidence: Evidence, cut: bool
     else:
         reason = f"{source} shows {vdev.drives} {'drive' if vdev.drives == 1 else 'drives'}: {reason}"
     return InputError(f"vdev {plain(vdev.name)}", None, reason, remedy)
+
+
+def _with_elided(vdev: Vdev, evidence: Evidence) -> Vdev:
+    """Return a vdev with drives that somebody has left out of a paste, as the names of its pairs tell."""
+    scan = evidence.status.scan if evidence.status is not None else None
+    if not vdev.drives < vdev.at_least <= MAX_CHILDREN or vdev.width or scan is None:
+        return vdev
+    whole = with_drives(vdev, scan, vdev.at_least)
+    evidence.notes.append(
+        f"NOT KNOWN: how many drives {plain(vdev.name)} has: {vdev.drives} are shown, and by the name of a"
+        f" pair there are {vdev.at_least} at least. {whole.drives} are assumed: give the whole of zpool"
+        " status"
+    )
+    return whole
 
 
 def _with_usual(vdev: Vdev, refused: InputError, evidence: Evidence) -> Vdev | None:
@@ -219,6 +240,14 @@ def _tops(evidence: Evidence) -> Tops:
     if shown:
         if status is not None and not status.complete:
             evidence.notes.append("zpool status has no 'errors:' line at its end: vdevs may be cut off")
+        if status is not None and status.unhealthy_only and status.scan is not None:
+            hidden = hidden_vdevs(shown, status.scan)
+            shown = (*shown, *hidden)
+            if hidden:
+                evidence.notes.append(
+                    "NOT KNOWN: how many vdevs there are: zpool status -e leaves out what is healthy."
+                    f" {len(shown)} are assumed, by what is to be issued: give it without -e"
+                )
         tops = Tops(shown, "zpool status", evidence)
         if status is not None and status.by_number:
             evidence.notes.append(
@@ -286,11 +315,11 @@ def _under_repair(evidence: Evidence, pairs: Sequence[Sequence[Vdev]]) -> list[l
     """
     due = [[pair for pair in each if not pair.children[-1].waits] for each in pairs]
     waiting = sum(map(len, pairs)) - sum(map(len, due))
-    if not waiting or not any(due):
+    if not waiting:
         return [list(each) for each in pairs]
     words = "1 drive awaits a resilver" if waiting == 1 else f"{waiting} drives await a resilver"
     evidence.notes.append(f"{words} that begins when this one is over: it is not in this answer")
-    return due
+    return due if any(due) else [list(each) for each in pairs]
 
 
 def _find_pairs(evidence: Evidence, pairs: Sequence[Vdev], spec: VdevSpec) -> None:

@@ -14,6 +14,8 @@ from zsim.vdevs.kind import kinds
 _SOLARIS_DISK = re.compile(r"c\d{1,4}(?:t[0-9A-F]{1,32})?d\d{1,4}(?:s\d{1,2})?", re.ASCII)
 _FREEBSD_DISK = re.compile(r"(?:ada|da|ad|mfid|mfisyspd|nvd|gpt/|gptid/|label/|diskid/).{1,200}", re.ASCII)
 
+FREEBSD, EARLY_FREEBSD = "freebsd-", "freebsd-9.2"
+
 
 @functools.cache
 def _by_form() -> dict[str, tuple[str, str, str]]:
@@ -89,12 +91,22 @@ def _find_legacy(evidence: Evidence) -> None:
             "scan line of pool versions up to 34, drives named as in Solaris or illumos",
         )
     elif any(map(_FREEBSD_DISK.fullmatch, names)) and "frag" not in columns:
-        name, why = "freebsd-9.2", "scan line of pool version 28, drives named as in FreeBSD"
+        name, why = _of_freebsd(evidence), "scan line of pool version 28, drives named as in FreeBSD"
     elif "frag" in columns:
         name, why = "zol-0.6.5", "a release with FRAG but before 0.8"
     else:
         name, why = "zol-0.6.5", "scan line of a release before 0.8"
     _infer(evidence, name, why)
+
+
+def _of_freebsd(evidence: Evidence) -> str:
+    """Return the latest FreeBSD with a ZFS of its own that was in use when a status was printed."""
+    status = evidence.status
+    dates = [status.at, status.scan.at if status.scan is not None else None] if status is not None else []
+    year = max((date.year for date in dates if date is not None), default=0)
+    known = [each for each in release_names() if each.startswith(FREEBSD)]
+    in_use = [each for each in known if load_release(each).year <= year]
+    return max(in_use, key=lambda each: load_release(each).year, default=EARLY_FREEBSD)
 
 
 def _infer(evidence: Evidence, name: str, why: str) -> None:

@@ -356,11 +356,18 @@ def read_scan(lines: Sequence[str]) -> Scan | None:
     states: dict[str, ScanState] = {"in progress": "running", "paused": "paused", "canceled": "canceled"}
     function: Function = "rebuild" if match[2] else _FUNCTIONS[match[1]]
     rest = " ".join(" ".join(line.split()) for line in lines[1:4])[:1000]
-    date = match[4].strip()
+    date, behind = _dated(match[4].strip())
+    rest = f"{behind} {rest}".strip()
     started = _STARTED.search(rest)
     since = moment(started[1]) if started else None
     scan = Scan(function, states[match[3]], date=date, at=moment(date), since=since, vdev=match[2] or "")
     return _with_progress(scan, rest)
+
+
+def _dated(text: str) -> tuple[str, str]:
+    """Return a date, and what stands behind it where somebody has put all in one line."""
+    date, mark, behind = text.partition(",")
+    return (date, behind.strip()) if mark and moment(date) is not None else (text, "")
 
 
 _FUNCTIONS: dict[str, Function] = {"scrub": "scrub", "resilver": "resilver", "rebuild": "rebuild"}
@@ -432,9 +439,12 @@ def _with_repair(scan: Scan, values: dict[str, object], text: str) -> Scan:
         if values.get("form") == "legacy" and scan.function == "resilver" and not match[3]:
             # All others print a share beside the bytes; Solaris 11.2 none while it collects blocks.
             values["form"] = "solaris"
+    elif match := _DONE_SHARE.search(text):
+        values["done"] = percentage(match[1])
     if match := _TO_GO.search(text):
         values["to_go"] = duration(match[1])
-        values.setdefault("form", {"0.8": "0.8", "2.0+": "2.0"}.get(_form_of_duration(match[1]), "0.8+"))
+        form = {"0.8": "0.8", "2.0+": "2.0", "legacy": "legacy"}.get(_form_of_duration(match[1]), "0.8+")
+        values.setdefault("form", form)
     elif "issued" in values:
         values.setdefault("form", "0.8+")
     names = {name: getattr(scan, name) for name in scan.__dataclass_fields__}

@@ -17,7 +17,7 @@ SECTIONS = ("logs", "cache", "spares", "special", "dedup", "spare", "log")
 MAX_ROWS = (MAX_CHILDREN + 1) * 400
 MAX_DEPTH = 8
 
-_PAIR = re.compile(r"(replacing|spare)[123]?(?:-\d{1,6})?", re.ASCII)
+_PAIR = re.compile(r"(replacing|spare)[123]?(?:-(\d{1,6}))?", re.ASCII)
 _DISTRIBUTED_SPARE = re.compile(r"draid[123]-\d{1,6}-\d{1,6}", re.ASCII)
 
 
@@ -92,6 +92,14 @@ class Vdev:
     def left_out(self) -> int:
         """Drives that its name tells and no row shows."""
         return max(0, self.width - self.drives)
+
+    @property
+    def at_least(self) -> int:
+        """Drives that the names of its pairs tell: they end with their place among the drives of the vdev."""
+        places = (
+            int(match[2]) for child in self.children if (match := _PAIR.fullmatch(child.name)) and match[2]
+        )
+        return max((place + 1 for place in places), default=0)
 
     @property
     def healthy(self) -> bool:

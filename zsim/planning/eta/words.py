@@ -22,6 +22,10 @@ NO_FIELD = "no such field"
 WHOLE_TIMES = 10.0
 """From so many times on a pace is told in whole numbers."""
 LOUD = ("NOT KNOWN", "HALTED", "STUCK", "NOT IN THIS", "NO DATA", "NOT A WHOLE")
+NO_CLOCK = (
+    "nothing tells how long the scan had run when this was printed (the answer is much narrower with a line"
+    " of date before it, or piped straight in)"
+)
 STANDS, PARTIAL = ("HALTED", "STUCK"), ("NO DATA", "NOT A WHOLE")
 """A scan that does nothing has no date at which it is done."""
 NOT_VARIED = ("drive_size", "alloc", "fill", "layout", "release")
@@ -51,8 +55,10 @@ def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     yield from _work(answer)
     for words in answer.reasons:
         yield f"Reason: {words}.", ""
+    halted = any(words.startswith(STANDS) for words in answer.notes)
     for words in answer.worry:
-        yield f"When to worry: {words}.", ""
+        told = words.replace("after this status", "after it goes on") if halted else words
+        yield f"When to worry: {told}.", ""
     for words in answer.consequences:
         yield f"If you step in: {words}.", ""
     for words in answer.notes:
@@ -108,7 +114,7 @@ def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         "",
     )
     if answer.elapsed_s is None:
-        yield "Pace: not known: nothing tells how long the scan had run when this was printed.", ""
+        yield f"Pace: not known: {NO_CLOCK}.", ""
     elif answer.pace is None and any(words.startswith(PARTIAL) for words in answer.notes):
         yield "Pace: not compared with other pools: less than a drive is repaired.", ""
     elif answer.pace is None and answer.done <= 0.0 and answer.elapsed_s >= SETTLED:

@@ -211,12 +211,12 @@ def _of_world(
     priors, shares = _priors(noise, course.unlike, course.loose, course.tilt)
     found = posterior(seconds, [*stretches, *others], (left, unknown), priors)
     to_go, all_of_it = (found.logs[:, 0], found.spreads[:, 0]), (found.logs[:, 1], found.spreads[:, 1])
-    pace = pace_of(course, seconds, history, noise.uneven)
-    if pace is not None:
-        to_go, all_of_it = with_pace(to_go, all_of_it, pace, discrepancy_of(course))
     told = math.fsum(stretch.seconds for stretch in stretches)
     expected = math.fsum(float(stretch.cells @ seconds) for stretch in stretches)
     slower = told / expected if expected > 0.0 else 1.0
+    pace = pace_of(course, seconds, history, noise.uneven)
+    if pace is not None:
+        to_go, all_of_it = with_pace(to_go, all_of_it, pace, discrepancy_of(course, slower))
     if state is not None:
         more, unsure = _beyond(state, scans[-1])
         whole_issue = slower * float(seconds[VISIT_CELLS:-1].sum())
