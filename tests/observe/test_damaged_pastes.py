@@ -183,7 +183,7 @@ config:
 \tNAME            STATE     READ WRITE CKSUM
 \ttank            DEGRADED     0     0     0
 \t  {vdev}        DEGRADED     0     0     0
-\t    replacing-3 DEGRADED     0     0     0
+\t    replacing-1 DEGRADED     0     0     0
 \t      sdd/old   FAULTED     40     0     0  too many errors
 \t      sdd       ONLINE       0     0     0  (resilvering)
 

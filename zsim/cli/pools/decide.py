@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from zsim.base.errors import InputError
@@ -10,6 +12,9 @@ from zsim.cli.common import print_json, progress, show, whole_number
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import scenario_options, stated_fields
 from zsim.cli.help import GroupedCommand
+
+if TYPE_CHECKING:
+    from zsim.planning.eta.reading import Paste
 
 
 @click.command(
@@ -102,7 +107,7 @@ def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
     from zsim.observe.pool_import.importing import import_pool
     from zsim.planning.eta.api import eta_of
     from zsim.planning.eta.reading import read_paste
-    from zsim.planning.timeline.decisions import state_of
+    from zsim.planning.timeline.decisions import CHOICE, state_of
     from zsim.scenario.files import put_aside
     from zsim.scenario.model import Scenario
 
@@ -115,13 +120,26 @@ def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
         return {"scenario": scenario.stated(), **state_of(fields, scenario.evidence or ())}
     paste = read_paste(None, (source,), stated=stated)
     known = paste.scenario.stated()
-    if any(each.kind == "heal" for each in paste.scans) or paste.log_alone:
-        raise InputError(
-            "decide", None, "what runs repairs no whole drive, so that there is little to choose",
-            "zsim eta, given the same, tells when it is over",
-        )  # fmt: skip
+    if (why := _no_choice(paste)) is not None:
+        raise InputError(CHOICE, None, why, "zsim eta, given the same, tells when it is over")
     seen = eta_of(paste.scenario, paste)
     return {"scenario": known, **state_of(known, paste.scans, imported.waiting, seen)}
+
+
+def _no_choice(paste: Paste) -> str | None:
+    """Return why there is nothing to choose while what a status shows runs; None where there may be."""
+    from zsim.scenario.evidence import MOVES
+
+    kind = paste.scans[-1].kind
+    if paste.paused:
+        return f"the {kind} is paused, and nothing goes on until it is resumed"
+    if kind in MOVES:
+        return (
+            f"what runs is {'an expansion' if kind == 'expand' else 'a removal'}: it goes on, or is stopped"
+        )
+    if kind == "heal" or paste.log_alone or paste.dedup_alone:
+        return "what runs repairs no whole drive, so that there is little to choose"
+    return None
 
 
 def _numbers(text: str | None, option: str) -> tuple[int, ...] | None:

@@ -25,6 +25,7 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 """Of what is said of one drive among others, not of all."""
+_ALL = re.compile(r"\b(?:all|every|each)\b", re.IGNORECASE)
 _WORD = re.compile(r"\b[a-z]{2,}\b")
 
 
@@ -49,7 +50,8 @@ def said_drives(text: str) -> Iterator[SaidDrives]:
         if not 8 <= len(line) <= LONGEST or _PRINTED.search(line) or not _WORD.search(line):
             continue
         counted = _COUNTED.search(line)
-        if counted is None and (_OTHERS.search(line) or not _is_of_drives(line)):
+        of_some = _OTHERS.search(line) and not _ALL.search(line)
+        if counted is None and (of_some or not _is_of_drives(line)):
             continue
         model = _model(line)
         if model is not None and (model.drive is not None or model.size is not None):

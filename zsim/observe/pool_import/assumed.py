@@ -13,7 +13,7 @@ from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, recognises
 from zsim.observe.zpool.vdev_tree import Vdev, named_vdev, spec_of, usual_parity
-from zsim.scenario.layout import MAX_VDEVS, Layout, VdevSpec
+from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, Layout, VdevSpec
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
 from zsim.scenario.releases.profile import COPIES, DEFAULT_RELEASE, load_release
 from zsim.vdevs.kind import kind_of
@@ -129,10 +129,12 @@ def width_of(scan: Scan, replaced: int = 1) -> int | None:
 
 def usual(vdev: Vdev, scan: Scan) -> Vdev:
     """Return a vdev with as many drives as the scan tells, else as is usual, at the least those shown."""
-    drives = max(vdev.parity + ASSUMED_DATA if vdev.parity else ASSUMED_MIRROR, vdev.drives)
+    usually = vdev.parity + ASSUMED_DATA if vdev.parity else ASSUMED_MIRROR
+    drives = max(usually, vdev.drives, min(vdev.at_least, MAX_CHILDREN))
     replaced = sum(any(leaf.resilvering for leaf in child.leaves()) for child in vdev.children)
     told = width_of(scan, max(1, replaced)) if vdev.parity else None
-    drives = told if told is not None and told > max(vdev.parity, vdev.drives) else drives
+    least = max(vdev.parity + 1, vdev.drives, vdev.at_least)
+    drives = told if told is not None and told >= least else drives
     return _padded(vdev, drives)
 
 

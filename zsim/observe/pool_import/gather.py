@@ -159,6 +159,9 @@ def _running(evidence: Evidence, pool: PoolThen, over: Sequence[FinishedScan]) -
     found: list[RunningScan] = []
     ended = 0
     for status in evidence.statuses:
+        if status.of_log_alone or status.of_dedup_alone:
+            # What is resilvered there says nothing of a drive with data; the note about it says so.
+            continue
         for scan in status.scans:
             state = running(scan, status.at, pool, "zpool status", resilvered_together(status.vdevs))
             if state is None or state in found:

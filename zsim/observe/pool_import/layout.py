@@ -120,7 +120,8 @@ def _refused(vdev: Vdev, reason: str, source: str, evidence: Evidence, cut: bool
 
 def _with_elided(vdev: Vdev, evidence: Evidence) -> Vdev:
     """Return a vdev with drives that somebody has left out of a paste, as the names of its pairs tell."""
-    scan = evidence.status.scan if evidence.status is not None else None
+    status = evidence.status
+    scan = status.scan if status is not None and not status.unhealthy_only else None
     if not vdev.drives < vdev.at_least <= MAX_CHILDREN or vdev.width or scan is None:
         return vdev
     whole = with_drives(vdev, scan, vdev.at_least)
@@ -457,8 +458,11 @@ def _find_named_size(evidence: Evidence, tops: Tops, alloc: int | None) -> None:
         return
     evidence.notes.append(
         f"the drives have {format_both(named)} by their names, which do not hold the"
-        f" {format_bytes(alloc or 0)} that are allocated: their names are not taken for their size"
+        f" {format_bytes(alloc or 0)} that are allocated: they are taken for others"
     )
+    for name in ("drive", "new_drive"):
+        evidence.findings.pop(name, None)
+    evidence.named_size = None
 
 
 def _listed_fill(evidence: Evidence) -> float | None:

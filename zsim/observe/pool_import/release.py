@@ -105,8 +105,8 @@ def _of_freebsd(evidence: Evidence) -> str:
     dates = [status.at, status.scan.at if status.scan is not None else None] if status is not None else []
     year = max((date.year for date in dates if date is not None), default=0)
     known = [each for each in release_names() if each.startswith(FREEBSD)]
-    in_use = [each for each in known if load_release(each).year <= year]
-    return max(in_use, key=lambda each: load_release(each).year, default=EARLY_FREEBSD)
+    later = [each for each in known if load_release(EARLY_FREEBSD).year < load_release(each).year <= year]
+    return max(later, key=lambda each: load_release(each).year, default=EARLY_FREEBSD)
 
 
 def _infer(evidence: Evidence, name: str, why: str) -> None:

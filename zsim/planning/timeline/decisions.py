@@ -33,6 +33,7 @@ Progress = Callable[[float, str], None]
 TIE = 0.02
 """Alternatives whose times differ by less are told apart by exposure, then by work lost."""
 SURE = 0.9
+CHOICE = "a choice"
 MOST_DONE = 0.999
 """A pass that runs has something left."""
 
@@ -217,7 +218,7 @@ def _nothing_to_choose(now: Plan) -> InputError:
     left = f"; {format_duration(now.running.left[1])} are left" if now.running.left is not None else ""
     allowed = f"the {now.running.kind} runs, and nothing waits for it or disturbs it: wait{left}"
     remedy = "ask of something else to be done: --reboot, --replace-too DRIVE, or give what disturbs: --load"
-    return InputError("decide", None, allowed, remedy)
+    return InputError(CHOICE, None, allowed, remedy)
 
 
 def _now(plan: Plan | Mapping[str, object] | str | Path, replace_too: int | None, reboot: bool) -> Plan:
