@@ -226,3 +226,61 @@ def test_names_of_drives_that_cannot_hold_the_pool_are_not_theirs(size):
     said = any("which do not hold the 61.2T that are allocated" in note for note in found.notes)
     assert said == (size == "61.2T")
     assert found.scenario.drive == (None if said else "wd40efrx")
+
+
+FRAMED = """\
+│  pool: tank                                                      │
+│ state: DEGRADED                                                  │
+│  scan: resilver in progress since Thu Nov  7 20:11:04 2024       │
+│        4.11T / 8.02T scanned at 1.43G/s, 1.11T / 8.02T issued at 396M/s   │
+│        281G resilvered, 13.84% done, 05:04:20 to go              │
+│config:                                                           │
+│                                                                  │
+│        NAME             STATE     READ WRITE CKSUM               │
+│        tank             DEGRADED     0     0     0               │
+│          raidz1-0       DEGRADED     0     0     0               │
+│            sda          ONLINE       0     0     0               │
+│            sdb          ONLINE       0     0     0               │
+│            sdc          ONLINE       0     0     0               │
+│            sde          ONLINE       0     0     0  (resilvering)│
+│                                                                  │
+│errors: No known data errors                                      │
+"""
+
+
+@pytest.mark.parametrize("frame", ["│", "|", "┃"])
+def test_a_terminal_may_be_divided(frame):
+    paste = read_paste(FRAMED.replace("│", frame))
+    assert (paste.pool, str(paste.scenario.layout)) == ("tank", "raidz1x4")
+    assert not any("NOT KNOWN: the layout" in note for note in paste.notes)
+
+
+def test_a_single_drive_beside_a_pair_holds_its_share():
+    rows = (
+        "\t  replacing-0  ONLINE 0 0 0\n\t    sda  ONLINE 0 0 0\n\t    sdb  ONLINE 0 0 0  (resilvering)\n"
+        "\t  sdc  ONLINE 0 0 0\n"
+    )
+    found = import_pasted(status(rows).replace("61.2T", "3.51T").replace("19.8T", "1.88T"))
+    assert str(found.scenario.layout) == "mirror2+disk"
+    assert found.scenario.old_drive == "online"
+
+
+def test_the_rate_of_solaris_is_of_what_is_resilvered():
+    lines = "12.9T scanned\n    638G resilvered at 129M/s, 24.1% done, 4h18m to go\n"
+    rows = "\t  raidz2-0 ONLINE 0 0 0\n" + "".join(f"\t    c0t{n}d0 ONLINE 0 0 0\n" for n in range(6))
+    begin, _, rest = status(rows).partition("\t19.8T")
+    text = f"{begin}\t{lines}config:{rest.partition('config:')[2]}"
+    (state,) = read_paste(text).scans
+    # 638G at 129M/s are an hour and a half, of a stage that takes six.
+    assert state.issued / state.issue_rate == pytest.approx(638 * 1024 / 129, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("words", "size"),
+    [("Drives are Seagate Exos X16 16TB", 16), ("The disks are Seagate Exos 18 TB, in a shelf", 18),
+     ("my disks hold 40TB of films on Exos, 16TB each", None), ("Exos disks, 88TB", None)],
+)  # fmt: skip
+def test_a_series_with_its_size_names_the_drives(words, size):
+    rows = "\t  raidz2-0 ONLINE 0 0 0\n" + "".join(f"\t    sd{n} ONLINE 0 0 0\n" for n in "abcdefgh")
+    found = import_pasted(f"{status(rows)}\n{words}\n").scenario
+    assert found.drive_size == (None if size is None else size * 10**12)

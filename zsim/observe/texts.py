@@ -29,6 +29,9 @@ _DAY = re.compile(r"(?<![\d:.])(\d{1,2})\.?(?![\d:])", re.ASCII)
 _YEAR = re.compile(r"(?<![\d:])((?:19|20)\d\d)(?![\d:])", re.ASCII)
 _QUOTED = re.compile(r"^(?:> ?){1,8}[ \t]{0,80}(?:pool|scan|state|NAME)\b", re.ASCII | re.MULTILINE)
 _QUOTE = re.compile(r"^(?:> ?){1,8}", re.MULTILINE)
+_FRAMED = re.compile(r"^[ \t]{0,8}[\u2502\u2503|][ \t]{0,80}(?:pool|scan|state|NAME)\b", re.MULTILINE)
+_FRAME = re.compile(r"^[ \t]{0,8}[\u2502\u2503|]|[ \t]{0,400}[\u2502\u2503|][ \t]*$", re.MULTILINE)
+"""Lines of a terminal that is divided, or of a table."""
 _COLOUR = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _MARKUP = re.compile(r"</?(?:pre|code|blockquote)(?: [^<>\n]{0,300})?>", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z]{3,9}")
@@ -60,6 +63,8 @@ def tidied(text: str) -> str:
         text = _COLOUR.sub("", text)
     if _MARKUP.search(text):
         text = html.unescape(_MARKUP.sub("\n", text)).replace("\u00a0", " ")
+    if _FRAMED.search(text):
+        text = _FRAME.sub("", text)
     return _QUOTE.sub("", text) if _QUOTED.search(text) else text
 
 

@@ -20,6 +20,9 @@ _PRINTED = re.compile(
     r"\b(?:ONLINE|DEGRADED|FAULTED|OFFLINE|UNAVAIL|REMOVED|AVAIL|INUSE)\b|/dev/|^[ \t]{0,12}[\w ]{2,14}:[ \t]"
     r"|[{}<>=]|^\S{1,40}[@:][^ ]{0,40}[#$] "
 )
+_SIZE = re.compile(r"(?<![\w.])(\d{1,2}(?:\.\d)?) ?TB\b", re.IGNORECASE)
+LARGEST_TB = 36.0
+_LINK = re.compile(r"\b(?:are|is|were|all|of|with|have)\b|:", re.IGNORECASE)
 _OTHERS = re.compile(
     r"\b(?:replac\w*|new|swap\w*|instead|bought|order\w*|fail\w*|dead|dying|bad|broken|spare)\b",
     re.IGNORECASE,
@@ -67,9 +70,21 @@ def _model(line: str) -> Model | None:
     named = next((token for token in tokens(line) if series_of(token) is not None), None)
     if named is not None:
         return model_of(plain(named))
-    sized = _COUNTED_SIZE.search(line)
+    sized = _COUNTED_SIZE.search(line) or _only_size(line)
     # A series alone may be said of several models: the capacity with it makes it one.
-    return model_of(plain(f"{sized[1]} TB {line[sized.end() : sized.end() + 40]}")) if sized else None
+    if sized is None:
+        return None
+    named = line[sized.end() : sized.end() + 40]
+    if series_of(named) is None:
+        named = _LINK.split(line[max(0, sized.start() - 40) : sized.start()])[-1]
+    return model_of(plain(f"{sized[1]} TB {named.strip()}"))
+
+
+def _only_size(line: str) -> re.Match[str] | None:
+    """Return the capacity in a line about drives of one series: the only one in it, and one of a drive."""
+    sizes = list(_SIZE.finditer(line))
+    of_drives = len(sizes) == 1 and _OF_DRIVES.search(line) and series_of(line) is not None
+    return sizes[0] if of_drives and float(sizes[0][1]) <= LARGEST_TB else None
 
 
 class SentenceReader:

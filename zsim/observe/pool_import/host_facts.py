@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from zsim.base.errors import InputError
 from zsim.observe.texts import whole
-from zsim.scenario.releases.profile import load_release, release_names
+from zsim.scenario.releases.profile import load_release
 
 _BEGIN = r"^[ \t]{0,20}"
 _ZFS = re.compile(
@@ -118,33 +118,14 @@ def _version(text: str) -> tuple[str, str]:
     if found := _ZFS.findall(text):
         return found[-1], known_release(found[-1])
     systems: tuple[tuple[re.Pattern[str], str, Callable[[str], str]], ...] = (
-        (_FREEBSD, "FreeBSD", _of_freebsd),
-        (_FREEBSD_VERSION, "FreeBSD", _of_freebsd),
+        (_FREEBSD, "FreeBSD", lambda number: known_release(f"freebsd-{number}")),
+        (_FREEBSD_VERSION, "FreeBSD", lambda number: known_release(f"freebsd-{number}")),
         (_SOLARIS, "SunOS", lambda number: known_release(f"solaris-{number}")),
     )
     for pattern, system, release in systems:
         if match := pattern.search(text):
             return f"{system} {match[1]}", release(match[1])
     return "", ""
-
-
-FREEBSD = "freebsd-"
-OWN_ZFS = (13, 0)
-"""FreeBSD before this has a ZFS of its own; OpenZFS since."""
-
-
-def _of_freebsd(number: str) -> str:
-    """Return the release of a version of FreeBSD: of those with a ZFS of their own the nearest before it."""
-    found = known_release(f"{FREEBSD}{number}")
-    asked = _numbers(number)
-    if found or asked >= OWN_ZFS:
-        return found
-    before = [name for name in release_names() if name.startswith(FREEBSD) and _numbers(name) <= asked]
-    return max(before, key=_numbers, default="")
-
-
-def _numbers(name: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in name.removeprefix(FREEBSD).split("."))
 
 
 def known_release(version: str) -> str:

@@ -60,7 +60,8 @@ class Tops:
     """
 
     def __init__(self, vdevs: Sequence[Vdev], source: str, evidence: Evidence) -> None:
-        scrubbed = _is_scrubbed(evidence, vdevs)
+        # Single drives hold their share of the data; of a pool of such alone nothing is resilvered.
+        with_disks = _is_scrubbed(evidence, vdevs) or any(vdev.children for vdev in vdevs)
         self.vdevs: list[Vdev] = []
         self.specs: list[VdevSpec] = []
         self.places: list[int] = []
@@ -72,7 +73,7 @@ class Tops:
             whole = _like_the_others(vdevs, evidence) if cut and place == len(vdevs) - 1 else vdev
             whole = _with_elided(whole, evidence) if source == "zpool status" else whole
             try:
-                spec = spec_of(whole, with_disks=scrubbed)
+                spec = spec_of(whole, with_disks=with_disks)
             except InputError as error:
                 refused = _refused(vdev, error.allowed, source, evidence, cut)
                 completed = _with_usual(vdev, refused, evidence)
@@ -211,7 +212,7 @@ def find_layout(evidence: Evidence) -> Tops:
         When no output shows the vdevs, or what it shows cannot be a pool.
     """
     tops = _tops(evidence)
-    repaired = _find_replacement(evidence, tops)
+    repaired = _redundant(tops, _find_replacement(evidence, tops), evidence)
     tops.order.sort(key=lambda place: place != repaired)
     data = (tops.specs[place] for place in tops.order)
     classes = tops.classes
@@ -224,6 +225,13 @@ def find_layout(evidence: Evidence) -> Tops:
             "the vdev being repaired stands first in the layout, because zsim repairs the first"
         )
     return tops
+
+
+def _redundant(tops: Tops, place: int, evidence: Evidence) -> int:
+    """Return the place of the vdev that is repaired: the first that can be, where none is."""
+    if evidence.value("operation") in ("scrub", "remove", "expand") or tops.specs[place].tolerance:
+        return place
+    return next((other for other, spec in enumerate(tops.specs) if spec.tolerance), place)
 
 
 def _tops(evidence: Evidence) -> Tops:

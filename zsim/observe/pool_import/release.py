@@ -14,6 +14,7 @@ from zsim.vdevs.kind import kinds
 _SOLARIS_DISK = re.compile(r"c\d{1,4}(?:t[0-9A-F]{1,32})?d\d{1,4}(?:s\d{1,2})?", re.ASCII)
 _FREEBSD_DISK = re.compile(r"(?:ada|da|ad|mfid|mfisyspd|nvd|gpt/|gptid/|label/|diskid/).{1,200}", re.ASCII)
 
+_FREEBSD_VERSION = re.compile(r"FreeBSD (\d{1,2})\.(\d{1,2})", re.ASCII)
 FREEBSD, EARLY_FREEBSD = "freebsd-", "freebsd-9.2"
 
 
@@ -42,6 +43,12 @@ def find_release(evidence: Evidence) -> None:
     if host.release:
         evidence.find("release", host.release, f"version {host.version}")
         return
+    form = status.scan.form if status is not None and status.scan is not None else ""
+    if (nearest := _nearest_freebsd(host.version)) and form == "legacy":
+        evidence.find(
+            "release", nearest, f"{host.version}, of which it is the nearest modelled", inferred=True
+        )
+        return
     if host.version:
         evidence.notes.append(
             f"{host.version} is no release that zsim models: state the nearest with --set release="
@@ -51,7 +58,6 @@ def find_release(evidence: Evidence) -> None:
             "release", _by_pool_version()[config.version], f"pool version {config.version} of zdb -C"
         )
         return
-    form = status.scan.form if status is not None and status.scan is not None else ""
     if form == "legacy":
         _find_legacy(evidence)
     elif form in _by_form():
@@ -63,6 +69,20 @@ def find_release(evidence: Evidence) -> None:
         evidence.notes.append(
             f"the ZFS release is not shown: {DEFAULT_RELEASE} is assumed; add the output of zfs version"
         )
+
+
+def _nearest_freebsd(version: str) -> str:
+    """Return the FreeBSD with a ZFS of its own that is the nearest before a version; nothing of others."""
+    match = _FREEBSD_VERSION.fullmatch(version)
+    if match is None:
+        return ""
+    asked = (int(match[1]), int(match[2]))
+    before = [name for name in release_names() if name.startswith(FREEBSD) and _numbers(name) <= asked]
+    return max(before, key=_numbers, default="")
+
+
+def _numbers(name: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in name.removeprefix(FREEBSD).split("."))
 
 
 def _in_time(evidence: Evidence, name: str, says: str, since: str) -> tuple[str, str]:
