@@ -265,16 +265,6 @@ def test_a_single_drive_beside_a_pair_holds_its_share():
     assert found.scenario.old_drive == "online"
 
 
-def test_the_rate_of_solaris_is_of_what_is_resilvered():
-    lines = "12.9T scanned\n    638G resilvered at 129M/s, 24.1% done, 4h18m to go\n"
-    rows = "\t  raidz2-0 ONLINE 0 0 0\n" + "".join(f"\t    c0t{n}d0 ONLINE 0 0 0\n" for n in range(6))
-    begin, _, rest = status(rows).partition("\t19.8T")
-    text = f"{begin}\t{lines}config:{rest.partition('config:')[2]}"
-    (state,) = read_paste(text).scans
-    # 638G at 129M/s are an hour and a half, of a stage that takes six.
-    assert state.issued / state.issue_rate == pytest.approx(638 * 1024 / 129, rel=0.01)
-
-
 @pytest.mark.parametrize(
     ("words", "size"),
     [("Drives are Seagate Exos X16 16TB", 16), ("The disks are Seagate Exos 18 TB, in a shelf", 18),
@@ -284,3 +274,29 @@ def test_a_series_with_its_size_names_the_drives(words, size):
     rows = "\t  raidz2-0 ONLINE 0 0 0\n" + "".join(f"\t    sd{n} ONLINE 0 0 0\n" for n in "abcdefgh")
     found = import_pasted(f"{status(rows)}\n{words}\n").scenario
     assert found.drive_size == (None if size is None else size * 10**12)
+
+
+@pytest.mark.parametrize(
+    "begin", ["Nov 25 10:00:01 nas zfs-report[2211]: ", "2026-11-25T10:00:01+01:00 nas zed: ", "  12\t"]
+)
+def test_lines_of_a_log_and_numbered_ones_are_read(begin):
+    plain = status(ELIDED)
+    logged = "".join(f"{begin}{line}\n" for line in plain.splitlines())
+    assert read_paste(logged).scenario == read_paste(plain).scenario
+
+
+@pytest.mark.parametrize(("word", "kind"), [("resilvered", "resilver"), ("repaired", "scrub")])
+def test_the_counters_alone_tell_what_runs(word, kind):
+    lines = (
+        "hello\n        4.11T / 8.02T scanned at 1.43G/s, 1.11T / 8.02T issued at 396M/s\n"
+        f"        281G {word}, 13.84% done, 05:04:20 to go\n"
+    )
+    paste = read_paste(lines)
+    assert (paste.scans[-1].kind, paste.scans[-1].done) == (kind, 0.1384)
+
+
+def test_prose_given_as_a_scenario_is_told_what_is_expected(tmp_path, capsys):
+    prose = tmp_path / "post.txt"
+    prose.write_text("hey guys resilver at 22% after 14 hours, is it normal???\n")
+    assert main(["predict", str(prose)]) == 2
+    assert "or what zpool status and its like printed" in capsys.readouterr().err

@@ -194,12 +194,7 @@ def _in_two_stages(scan: Scan) -> Scan:
     First it collects blocks, and prints them scanned at a rate, then it resilvers them in order of address.
     """
     due = scan.total if scan.done is not None else None
-    issued = round((scan.done or 0.0) * (scan.total or 0))
-    rate = scan.issue_rate
-    if rate is not None and scan.repaired and issued:
-        # It is that of the bytes resilvered.
-        rate = round(rate * issued / scan.repaired)
-    return replace(scan, issued=issued, total_issued=due, issue_rate=rate)
+    return replace(scan, issued=round((scan.done or 0.0) * (scan.total or 0)), total_issued=due)
 
 
 def _in_minutes(scan: Scan) -> bool:

@@ -33,6 +33,11 @@ _LONE = re.compile(
     r"^[ \t]{0,12}(?:scan|scrub|remove|expand):[ \t]*(?:scrub|resilver|rebuil|expan|Evacuat|Remov)",
     re.MULTILINE,
 )
+_COUNTERS = re.compile(
+    r"^[ \t]{0,24}[\d.,]{1,9}[KMGTPE]?B? (?:/ [\d.,]{1,9}[KMGTPE]?B? )?scanned\b[^\n]{1,120}\n"
+    r"[ \t]{0,24}[\d.,]{1,9}[KMGTPE]?B? (resilvered|repaired), [\d.,]{1,9}% done",
+    re.MULTILINE,
+)
 _TABLE = re.compile(
     r"^[ \t]{0,12}NAME[ \t]+STATE[ \t]+READ[ \t]+WRITE[ \t]+CKSUM[ \t]*\n"
     r"[ \t]{0,12}(\S{1,255})[ \t]+(ONLINE|DEGRADED|FAULTED|UNAVAIL|SUSPENDED)\b",
@@ -51,6 +56,10 @@ def as_status(text: str) -> str:
         return text
     if _LONE.search(text):
         return f"  pool: {UNKNOWN}\n state: ONLINE\n{text}"
+    if counters := _COUNTERS.search(text):
+        function = "scrub" if counters[1] == "repaired" else "resilver"
+        lines = text[counters.start() :]
+        return f"  pool: {UNKNOWN}\n state: ONLINE\n  scan: {function} in progress\n{lines}"
     if table := _TABLE.search(text):
         return f"  pool: {table[1]}\n state: {table[2]}\n{text}"
     if _BEGUN.search(text):
