@@ -300,3 +300,14 @@ def test_prose_given_as_a_scenario_is_told_what_is_expected(tmp_path, capsys):
     prose.write_text("hey guys resilver at 22% after 14 hours, is it normal???\n")
     assert main(["predict", str(prose)]) == 2
     assert "or what zpool status and its like printed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("repaired", "told"), [("612G", True), ("612K", False)])
+def test_a_scrub_that_repairs_much_is_told_so(repaired, told):
+    text = (
+        status(ELIDED)
+        .replace("resilver in progress", "scrub in progress")
+        .replace("resilvered,", "repaired,")
+    )
+    paste = read_paste(text.replace("264G", repaired))
+    assert any("as of a drive that was out" in note for note in paste.notes) == told

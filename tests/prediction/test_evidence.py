@@ -436,3 +436,25 @@ def test_the_size_of_a_scans_requests_is_compared_with_what_the_drives_of_its_ro
     assert size.expected_p10 is not None
     assert size.expected_p90 is not None
     assert 4096 < size.expected_p10 < size.expected_p90 < 2 << 20
+
+
+@pytest.mark.parametrize(
+    "scan",
+    [
+        {"what": "finished", "kind": "scrub", "duration": 1.2e5},
+        {"what": "running", "kind": "scrub", "format": "2.2+", "elapsed": 3e4, "scanned": 1e13,
+         "issued": 4e12, "total": 1e13},
+    ],
+)  # fmt: skip
+def test_a_scrub_that_filled_a_drive_is_no_scrub_to_compare_with(scan: dict[str, object]) -> None:
+    for repaired, compares in ((1e9, True), (1e12, False)):
+        case = case_of(Scenario.from_dict({**BASE, "evidence": [{**scan, "processed": repaired}]}))
+        compared, left = comparable(case)
+        assert (len(compared), len(left)) == ((1, 0) if compares else (0, 1))
+        assert compares or "it wrote as well" in left[0].why
+
+
+def test_a_scan_that_does_not_count_is_told_on_the_first_screen() -> None:
+    heal = {"what": "finished", "kind": "heal", "duration": 2500.0, "end": "2023-02-12T06:52:35"}
+    said = " ".join(brief_text(predict(Scenario.from_dict({**BASE, "evidence": [heal]}))).split())
+    assert "NOT COUNTED: the heal of 12 February 2023: a heal repairs what was written" in said

@@ -29,6 +29,8 @@ from zsim.scenario.files import apply_overrides, put_aside
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 
+REPAIRS, REPAIRS_SHARE = 1 << 30, 0.01
+"""Bytes from which a scrub has repaired much, and their share of what it has read."""
 OLDEST_LIVE = timedelta(days=90)
 BEHIND = 0.8
 """A clock that shows less than this share of the time that the counters tell is that of another day."""
@@ -158,6 +160,11 @@ def _halted(status: PoolStatus, scan: Scan) -> list[str]:
 
 def _after_outage(scan: RunningScan) -> list[str]:
     """Return what is to be said of a resilver that repairs less than a drive."""
+    if scan.kind == "scrub" and (scan.processed or 0) > max(REPAIRS, REPAIRS_SHARE * (scan.issued or 0)):
+        return [
+            f"the scrub has repaired {format_bytes(round(scan.processed or 0))} so far, as of a drive that was"
+            " out, or was written over: it writes beside what it reads, and the next one is quicker"
+        ]
     if is_open(scan):
         wrote = "" if scan.processed is None else f", {format_bytes(round(scan.processed))} so far"
         return [

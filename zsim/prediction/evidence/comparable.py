@@ -134,12 +134,24 @@ def unfit(case: Case, scan: FinishedScan) -> str | None:
     if scan.kind == "heal":
         return "a heal repairs what was written during an outage: it says nothing about a whole scan"
     whole = whole_drive_bytes(case, scan)
+    if scan.kind == "scrub":
+        return _wrote_much(scan.processed, whole)
     if scan.kind == "resilver" and scan.processed is not None and scan.processed < noise("scan.heal") * whole:
         return (
             f"it wrote {format_bytes(scan.processed)} where a whole drive holds about "
             f"{format_bytes(round(whole))}: counted as a heal, which says nothing about a whole scan"
         )
     return None
+
+
+def _wrote_much(repaired: float | None, whole: float) -> str | None:
+    """Return why a scrub that has repaired much is none to compare with; None of others."""
+    if repaired is None or repaired <= noise("scan.repaired") * whole:
+        return None
+    return (
+        f"it repaired {format_bytes(round(repaired))} where a drive holds about {format_bytes(round(whole))}:"
+        " it wrote as well, and says little of a scrub that reads, or of a resilver"
+    )
 
 
 def whole_drive_bytes(case: Case, scan: FinishedScan) -> float:
@@ -225,6 +237,10 @@ def under_way(case: Case, statuses: Sequence[RunningScan]) -> Comparison | NotCo
         why = "it tells little of a whole scan" if last.kind == "heal" else "zsim eta tells its end"
         return NotCompared(kind, "s", last.elapsed or 0.0, why, when)
     replaced = 0 if last.kind == "scrub" else max(1, case.replace)
+    like = FinishedScan(kind=last.kind, duration=1.0)
+    wrote = _wrote_much(last.processed, whole_drive_bytes(case, like)) if last.kind == "scrub" else None
+    if wrote is not None:
+        return NotCompared(kind, "s", last.elapsed or 0.0, wrote, when)
     found = own_pace(as_it_was(case, last.kind, replaced), statuses)
     if found is None:
         why = "it has repaired nothing yet, or no clock tells since when it runs"
