@@ -162,8 +162,8 @@ def _after_outage(scan: RunningScan) -> list[str]:
     """Return what is to be said of a resilver that repairs less than a drive."""
     if scan.kind == "scrub" and (scan.processed or 0) > max(REPAIRS, REPAIRS_SHARE * (scan.issued or 0)):
         return [
-            f"the scrub has repaired {format_bytes(round(scan.processed or 0))} so far, as of a drive that was"
-            " out, or was written over: it writes beside what it reads, and the next one is quicker"
+            f"the scrub has repaired {format_bytes(round(scan.processed or 0))} so far, as of a drive that"
+            " was out, or was written over: it writes beside what it reads, and the next one is quicker"
         ]
     if is_open(scan):
         wrote = "" if scan.processed is None else f", {format_bytes(round(scan.processed))} so far"
