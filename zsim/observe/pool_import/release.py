@@ -39,7 +39,7 @@ def _by_pool_version() -> dict[int, str]:
 
 def find_release(evidence: Evidence) -> None:
     """Note the release, if anything tells it."""
-    host, config, status = evidence.files.host, evidence.config, evidence.status
+    host, status = evidence.files.host, evidence.status
     if host.release:
         evidence.find("release", host.release, f"version {host.version}")
         return
@@ -49,10 +49,18 @@ def find_release(evidence: Evidence) -> None:
             "release", nearest, f"{host.version}, of which it is the nearest modelled", inferred=True
         )
         return
+    _find_by_signs(evidence, form)
     if host.version:
+        taken = evidence.text("release") or DEFAULT_RELEASE
         evidence.notes.append(
-            f"{host.version} is no release that zsim models: state the nearest with --set release="
+            f"{host.version} is no release that zsim models: {taken} is taken, by what it prints;"
+            " --set release= states another"
         )
+
+
+def _find_by_signs(evidence: Evidence, form: str) -> None:
+    """Note the release that the form of the outputs tells."""
+    config = evidence.config
     if config is not None and config.version in _by_pool_version():
         evidence.find(
             "release", _by_pool_version()[config.version], f"pool version {config.version} of zdb -C"
