@@ -69,7 +69,9 @@ def command(
     stated["waiting"] = _numbers(waiting, "--waiting")
     known = {name: value for name, value in stated.items() if value is not None}
     if known:
-        plan["running"] = {**table(plan, "running"), **known}
+        # What is stated of the pass overrules what its status tells, and what follows from that.
+        told = {name: value for name, value in table(plan, "running").items() if name != "left"}
+        plan["running"] = {**told, **known}
     if replace_drive is not None:
         drive = whole_number(replace_drive, "--replace-drive", 0)
         plan["events"] = [{"do": "fail", "drive": drive}, {"do": "replace", "drive": drive}]
