@@ -41,7 +41,7 @@ _BEGINS = tuple(
 )
 """Of a log, old and new, and of numbered lines."""
 _FRAMED = re.compile(r"^[ \t]{0,8}[\u2502\u2503|][ \t]{0,80}(?:pool|scan|state|NAME)\b", re.MULTILINE)
-_FRAME = re.compile(r"^[ \t]{0,8}[\u2502\u2503|]|[ \t]{0,400}[\u2502\u2503|][ \t]*$", re.MULTILINE)
+FRAME = "\u2502\u2503|"
 """Lines of a terminal that is divided, or of a table."""
 _COLOUR = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _MARKUP = re.compile(r"</?(?:pre|code|blockquote)(?: [^<>\n]{0,300})?>", re.IGNORECASE)
@@ -78,8 +78,16 @@ def tidied(text: str) -> str:
         if of_status.search(text):
             text = begin.sub("", text)
     if _FRAMED.search(text):
-        text = _FRAME.sub("", text)
+        text = "\n".join(map(_unframed, text.split("\n")))
     return _QUOTE.sub("", text) if _QUOTED.search(text) else text
+
+
+def _unframed(line: str) -> str:
+    """Return a line without the frame before and behind it."""
+    inner = line.rstrip()
+    inner = inner[:-1] if inner.endswith(tuple(FRAME)) else inner
+    begun = inner.lstrip()
+    return begun[1:] if begun.startswith(tuple(FRAME)) else inner
 
 
 def whole_text(name: str, stream: IO[bytes], head: bytes = b"") -> str:
