@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from zsim.base.constants import whole_constant
 from zsim.base.units import (
     format_bytes,
     format_bytes_exactly,
@@ -97,7 +98,7 @@ def scenario_words(scenario: Scenario) -> tuple[str, ...]:
     return tuple(f"{in_words(each.field)} {each.text}" for each in stated(scenario))
 
 
-FEW_DRIVES = 2
+TOLD_EACH = whole_constant("evidence.told_each")
 """So many drives are named one by one."""
 
 
@@ -130,7 +131,7 @@ def _all_evidence(every: Sequence[object]) -> list[str]:
     shown = [each for each in every if isinstance(each, Mapping)]
     words = {_evidence(each): each for each in shown}
     drives = [text for text, each in words.items() if each.get("what") == "drive"]
-    if len(drives) <= FEW_DRIVES:
+    if len(drives) <= TOLD_EACH:
         return list(words)
     count = len({str(each["drive"]) for each in shown if each.get("what") == "drive"})
     return [*(text for text in words if text not in drives), f"activity or errors of {count} drives"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from zsim.base.constants import whole_constant
 from zsim.base.units import format_bytes, format_duration
 from zsim.case.case import Case
 from zsim.prediction.answer.records import EvidenceUsed
@@ -114,14 +115,14 @@ ERRORS = (
     ("slow_ios", "I/O of 30 s or more"),
 )
 """Counter of a drive, and what one of it is called."""
-FEW = 2
+TOLD_EACH = whole_constant("evidence.told_each")
 """Drives with checksum errors that are told one by one: of more, what they share is likelier."""
 
 
 def _with_errors(seen: Sequence[DriveActivity]) -> list[str]:
     """Say which source drives have shown errors, and what these may mean for the scan."""
     wrong = [each for each in seen if each.checksum_errors and not _retries(each)]
-    if len(wrong) > FEW:
+    if len(wrong) > TOLD_EACH:
         told = ", ".join(f"{each.drive} {each.checksum_errors}" for each in wrong)
         return [*_each_with_errors([each for each in seen if each not in wrong]),
                 f"{len(wrong)} drives have shown checksum errors ({told}): look at what they share, such as"
