@@ -91,8 +91,9 @@ def test_a_vdev_that_is_cut_off_is_like_the_others(tmp_path):
     found = imported(tmp_path, HEAD.format(scan=RUNS) + MIRRORS)
     assert str(found.scenario.layout) == "3*mirror2"
     assert any("cut off inside mirror-2" in note for note in found.notes)
-    with pytest.raises(zsim.InputError, match=r"vdev mirror-2 is missing: zpool status shows 1 drive:"):
-        imported(tmp_path, HEAD.format(scan=RUNS) + MIRRORS.rsplit("\n", 1)[0] + "\n\nerrors: none\n")
+    found = imported(tmp_path, HEAD.format(scan=RUNS) + MIRRORS.rsplit("\n", 1)[0] + "\n\nerrors: none\n")
+    assert str(found.scenario.layout) == "3*mirror2"
+    assert found.notes[0].startswith("NOT KNOWN: how many drives mirror-2 has (zpool status shows 1 drive:")
 
 
 def test_a_source_that_is_degraded_is_named(tmp_path):
@@ -182,7 +183,7 @@ config:
 \tNAME            STATE     READ WRITE CKSUM
 \ttank            DEGRADED     0     0     0
 \t  {vdev}        DEGRADED     0     0     0
-\t    replacing-3 DEGRADED     0     0     0
+\t    replacing-1 DEGRADED     0     0     0
 \t      sdd/old   FAULTED     40     0     0  too many errors
 \t      sdd       ONLINE       0     0     0  (resilvering)
 
@@ -202,9 +203,10 @@ def test_a_draid_of_which_only_sick_drives_are_shown_is_known_by_its_name(tmp_pa
 )
 def test_a_status_that_leaves_out_healthy_drives_says_so(tmp_path, vdev, assumed):
     text = HEAD.format(scan=RUNS) + UNHEALTHY.format(vdev=vdev)
-    with pytest.raises(zsim.InputError, match=r"no healthy drive is shown; give zpool status without -e"):
-        imported(tmp_path, text)
-    assert any(f"{assumed} is assumed" in note for note in read_paste(text).notes)
+    found = imported(tmp_path, text)
+    assert str(found.scenario.layout) == str(read_paste(text).scenario.layout) == assumed
+    assert "(no healthy drive is shown)" in found.notes[0]
+    assert found.notes[0].endswith("are assumed: give zpool status without -e, which leaves those out")
 
 
 OF_08 = "1T scanned at 1G/s, 512G issued at 512M/s, 2T total"

@@ -219,11 +219,10 @@ def test_a_pool_of_single_drives_is_scrubbed():
     assert [each.kind for each in found.evidence] == ["scrub"]
 
 
-def test_a_single_drive_beside_a_mirror_is_left_out_of_a_resilver():
+def test_a_single_drive_beside_a_mirror_stands_behind_it_in_a_resilver():
     rows = "\t  sda  ONLINE  0 0 0\n\t  mirror-1  ONLINE  0 0 0\n\t    b  ONLINE  0 0 0\n\t    c  ONLINE  0 0 0\n"  # noqa: E501
     idle = import_pasted(SINGLE.format(scan="none requested", rows=rows))
-    assert str(idle.scenario.layout) == "mirror2"
-    assert any("single drive sda is left out" in note for note in idle.notes)
+    assert str(idle.scenario.layout) == "mirror2+disk"
     scrub = import_pasted(SINGLE.format(scan="scrub in progress since Sun Nov 15 01:17:43 2026", rows=rows))
     assert str(scrub.scenario.layout) == "disk+mirror2"
 

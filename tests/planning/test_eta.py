@@ -125,7 +125,8 @@ def test_what_does_not_go_on_is_said_first():
 def test_scan_lines_alone_get_an_answer():
     lines = re.search(r"  scan: .*?to go\n", EXAMPLE, re.DOTALL)[0]
     paste = read_paste(lines, now=NOW)
-    assert str(paste.scenario.layout) == "raidz2x6"
+    # An eighth of what was issued was resilvered: each of eight drives holds as much.
+    assert str(paste.scenario.layout) == "raidz2x8"
     assert paste.scans[-1].issued == pytest.approx(9.84 * 2**40, rel=1e-3)
     assert "is assumed" in paste.notes[0]
 

@@ -50,6 +50,7 @@ def test_only_a_log_is_resilvered():
     assert not read_status(both)[0].of_log_alone
     assert not read_paste(both).log_alone
     assert any(note.startswith("NO DATA") for note in import_pasted(pool(SORTED)).notes)
+    assert any(note.endswith("metadata of the pool, and is over") for note in read_paste(pool(SORTED)).notes)
     assert not any(note.startswith("NO DATA") for note in import_pasted(both).notes)
 
 
@@ -81,3 +82,35 @@ def test_a_log_is_done_when_the_metadata_is_read(scan):
     assert "little or nothing issued is normal" not in str(found).replace("\n", " ")
     # The data of 350 to 850 GB would take an hour and more.
     assert found.total_s.p50 < 2400.0
+
+
+TABLES = SORTED.replace("212G scanned at 1.26G/s, 212G issued at 1.26G/s, 847G total", "{counters}")
+OF_22 = "847G / 847G scanned, 1.02G / 4.1G issued at 30M/s"
+
+
+def of_dedup(counters, data=""):
+    text = pool(TABLES.format(counters=counters), data).replace("logs", "dedup")
+    return text.replace("0B resilvered", "1.02G resilvered")
+
+
+def test_only_deduplication_tables_are_resilvered():
+    (status,) = read_status(of_dedup(OF_22))
+    assert status.of_dedup_alone
+    assert not status.of_log_alone
+    assert not read_status(of_dedup(OF_22, "  (resilvering)"))[0].of_class_alone
+    paste = read_paste(of_dedup(OF_22))
+    assert paste.dedup_alone
+    # It fills a whole drive with what belongs there, however little that is.
+    assert paste.scans[-1].kind == "resilver"
+    notes = import_pasted(of_dedup(OF_22)).notes
+    assert any(note.startswith("NO DATA: the drive that is resilvered is of a dedup vdev") for note in notes)
+    assert not any("are not simulated" in note for note in notes)
+
+
+@pytest.mark.parametrize("counters", [OF_22, "847G scanned at 2.1G/s, 844G issued at 2.1G/s, 847G total"])
+def test_tables_are_done_at_the_pace_of_their_own_counters(counters):
+    found = zsim.eta(of_dedup(counters), overrides=FAST)
+    # 3 GB are left on solid-state drives; the data of 847 GB would take more than an hour.
+    assert 10.0 < found.remaining_s.p50 < 600.0
+    assert "both are done" not in str(found)
+    assert "less than a drive is repaired" in str(found).replace("\n", " ")

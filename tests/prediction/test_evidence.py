@@ -413,3 +413,48 @@ def test_sizes_that_an_import_read_are_echoed_as_a_person_knows_them() -> None:
     said = {"layout": "mirror2", "drive_size": "18TB", "alloc": "374G", "new_drive_size": "20TiB"}
     texts = {each.field: each.text for each in stated(Scenario.from_dict(said))}
     assert (texts["drive_size"], texts["alloc"], texts["new_drive_size"]) == ("18TB", "374G", "20TiB")
+
+
+def test_the_size_of_a_scans_requests_is_compared_with_what_the_drives_of_its_role_move() -> None:
+    seen = [
+        {"what": "drive", "drive": f"sd{n}", "role": "source", "read_request": 3e5, "step": 2.0} for n in "ab"
+    ]
+    seen.append({"what": "drive", "drive": "sdx", "role": "target", "write_request": 4e5})
+    case = case_of(Scenario.from_dict({**BASE, "evidence": seen}))
+    compared = {each.kind: each for each in comparable(case)[0]}
+    read, write = (
+        compared["size of reads of the source drives"],
+        compared["size of writes of the replacement drive"],
+    )
+    assert (read.observed, read.unit, write.observed) == (3e5, "B", 4e5)
+    # A mean over rows of powers of two is known no better than these.
+    assert read.seen.sigma == pytest.approx(
+        math.hypot(write.seen.sigma, math.log(2.0) / math.sqrt(12.0)), rel=0.01
+    )
+    found = predict(case.scenario).evidence
+    (size,) = (each for each in found if each.kind == read.kind)
+    assert size.expected_p10 is not None
+    assert size.expected_p90 is not None
+    assert 4096 < size.expected_p10 < size.expected_p90 < 2 << 20
+
+
+@pytest.mark.parametrize(
+    "scan",
+    [
+        {"what": "finished", "kind": "scrub", "duration": 1.2e5},
+        {"what": "running", "kind": "scrub", "format": "2.2+", "elapsed": 3e4, "scanned": 1e13,
+         "issued": 4e12, "total": 1e13},
+    ],
+)  # fmt: skip
+def test_a_scrub_that_filled_a_drive_is_no_scrub_to_compare_with(scan: dict[str, object]) -> None:
+    for repaired, compares in ((1e9, True), (1e12, False)):
+        case = case_of(Scenario.from_dict({**BASE, "evidence": [{**scan, "processed": repaired}]}))
+        compared, left = comparable(case)
+        assert (len(compared), len(left)) == ((1, 0) if compares else (0, 1))
+        assert compares or "it wrote as well" in left[0].why
+
+
+def test_a_scan_that_does_not_count_is_told_on_the_first_screen() -> None:
+    heal = {"what": "finished", "kind": "heal", "duration": 2500.0, "end": "2023-02-12T06:52:35"}
+    said = " ".join(brief_text(predict(Scenario.from_dict({**BASE, "evidence": [heal]}))).split())
+    assert "NOT COUNTED: the heal of 12 February 2023: a heal repairs what was written" in said

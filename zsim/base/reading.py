@@ -372,6 +372,8 @@ def _own(data: object) -> object:
 def _toml_remedy(text: str) -> str:
     """Return what to do with text that is no TOML: what zpool printed is often given as it is."""
     if not re.search(r"^[ \t>]{0,20}(?:pool|scan): ", text[:4096], re.MULTILINE):
+        if not re.search(r"^[ \t]{0,20}[\w.\"-]{1,80}[ \t]{0,20}=|^\[", text[: 1 << 16], re.MULTILINE):
+            return "give a scenario file (name = value), or what zpool status and its like printed, as it was"
         return "put that line right"
     return (
         "it looks like the output of zpool status: zsim import FILE -o - | zsim predict - makes a scenario"

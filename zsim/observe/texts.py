@@ -29,6 +29,20 @@ _DAY = re.compile(r"(?<![\d:.])(\d{1,2})\.?(?![\d:])", re.ASCII)
 _YEAR = re.compile(r"(?<![\d:])((?:19|20)\d\d)(?![\d:])", re.ASCII)
 _QUOTED = re.compile(r"^(?:> ?){1,8}[ \t]{0,80}(?:pool|scan|state|NAME)\b", re.ASCII | re.MULTILINE)
 _QUOTE = re.compile(r"^(?:> ?){1,8}", re.MULTILINE)
+_OF_STATUS = r"[ \t]{0,80}(?:pool|scan|state|NAME)\b"
+_BEGIN_OF_LINE = (
+    r"^[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \S{1,64} \S{1,64}: ?",
+    r"^\d{4}-\d\d-\d\dT[\d:.+Z-]{8,24} \S{1,64} \S{1,64}: ?",
+    r"^ {0,6}\d{1,5}\t",
+)
+_BEGINS = tuple(
+    (re.compile(begin + _OF_STATUS, re.MULTILINE), re.compile(begin, re.MULTILINE))
+    for begin in _BEGIN_OF_LINE
+)
+"""Of a log, old and new, and of numbered lines."""
+_FRAMED = re.compile(r"^[ \t]{0,8}[\u2502\u2503|][ \t]{0,80}(?:pool|scan|state|NAME)\b", re.MULTILINE)
+FRAME = "\u2502\u2503|"
+"""Lines of a terminal that is divided, or of a table."""
 _COLOUR = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _MARKUP = re.compile(r"</?(?:pre|code|blockquote)(?: [^<>\n]{0,300})?>", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z]{3,9}")
@@ -60,7 +74,20 @@ def tidied(text: str) -> str:
         text = _COLOUR.sub("", text)
     if _MARKUP.search(text):
         text = html.unescape(_MARKUP.sub("\n", text)).replace("\u00a0", " ")
+    for of_status, begin in _BEGINS:
+        if of_status.search(text):
+            text = begin.sub("", text)
+    if _FRAMED.search(text):
+        text = "\n".join(map(_unframed, text.split("\n")))
     return _QUOTE.sub("", text) if _QUOTED.search(text) else text
+
+
+def _unframed(line: str) -> str:
+    """Return a line without the frame before and behind it."""
+    inner = line.rstrip()
+    inner = inner[:-1] if inner.endswith(tuple(FRAME)) else inner
+    begun = inner.lstrip()
+    return begun[1:] if begun.startswith(tuple(FRAME)) else inner
 
 
 def whole_text(name: str, stream: IO[bytes], head: bytes = b"") -> str:

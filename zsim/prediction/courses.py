@@ -25,7 +25,7 @@ from zsim.pool.blocks import BlockTable
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.evidence.likelihood import log_likelihood
 from zsim.prediction.evidence.probes import HeldProbe, Ran, ScanProbe
-from zsim.prediction.evidence.slower import most_slowed
+from zsim.prediction.evidence.slower import most_slowed, retries
 from zsim.prediction.evidence.weighing import Counterpart, Weighing
 from zsim.prediction.inputs.ensemble import draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model
@@ -189,6 +189,7 @@ class CourseWork(Work):
             name=world_name(member),
             vdevs=len(self.case.layout.data),
             open_share=open_share(self.case),
+            suspect=retries(self.case),
         )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
+from zsim.base.constants import whole_constant
 from zsim.base.units import (
     format_bytes,
     format_bytes_exactly,
@@ -97,6 +98,10 @@ def scenario_words(scenario: Scenario) -> tuple[str, ...]:
     return tuple(f"{in_words(each.field)} {each.text}" for each in stated(scenario))
 
 
+TOLD_EACH = whole_constant("evidence.told_each")
+"""So many drives are named one by one."""
+
+
 def text_of(name: str, value: object) -> str:
     """Return the value of a field (SI, plain data) in the units in which a person states it."""
     if isinstance(value, bool):
@@ -108,7 +113,8 @@ def text_of(name: str, value: object) -> str:
             f"{key} {text_of(key, each)}" for key, each in value.items() if each not in (None, "")
         )
     if isinstance(value, list):
-        return "; ".join(text_of(name, each) for each in value) or "none"
+        parts = _all_evidence(value) if name == "evidence" else [text_of(name, each) for each in value]
+        return "; ".join(parts) or "none"
     if name in _TEXTS and isinstance(value, int | float):
         return _TEXTS[name](value)
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -118,6 +124,17 @@ def _load(load: Mapping[str, object]) -> str:
     """Return a load in its text form: ``random-read,rate=50,size=64K``."""
     rest = (f"{key}={text_of(key, each)}" for key, each in load.items() if key != "kind" and each is not None)
     return ",".join((str(load["kind"]), *rest))
+
+
+def _all_evidence(every: Sequence[object]) -> list[str]:
+    """Return what the pool has shown, with all drives that were seen at work as one."""
+    shown = [each for each in every if isinstance(each, Mapping)]
+    words = {_evidence(each): each for each in shown}
+    drives = [text for text, each in words.items() if each.get("what") == "drive"]
+    if len(drives) <= TOLD_EACH:
+        return list(words)
+    count = len({str(each["drive"]) for each in shown if each.get("what") == "drive"})
+    return [*(text for text in words if text not in drives), f"activity or errors of {count} drives"]
 
 
 def _evidence(seen: Mapping[str, object]) -> str:

@@ -99,6 +99,11 @@ class DriveActivity(_Observation):
     busy: Fraction | None = Field(None, description="share of time busy (%util)")
     service: Seconds | None = Field(None, ge=0, description="time from issue to completion at the device")
     queue: float | None = Field(None, ge=0, description="requests waiting or under way")
+    read_request: Bytes | None = Field(None, gt=0, description="mean size of what the scan reads at a time")
+    write_request: Bytes | None = Field(None, gt=0, description="mean size of what is written at a time")
+    step: float | None = Field(
+        None, gt=1, le=16, description="one row over the one before, of a mean over a histogram's rows"
+    )
     read_errors: int | None = Field(None, ge=0, description="READ of zpool status")
     write_errors: int | None = Field(None, ge=0, description="WRITE of zpool status")
     checksum_errors: int | None = Field(None, ge=0, description="CKSUM of zpool status")

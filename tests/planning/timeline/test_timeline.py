@@ -283,7 +283,7 @@ def test_a_slow_drive_is_taken_offline_or_kept() -> None:
     assert 1 in offline.found.exposed
     assert 1 not in wait.found.exposed
     assert "take drive 3 offline" in str(found)
-    with pytest.raises(InputError, match="nothing runs, waits or disturbs"):
+    with pytest.raises(InputError, match="nothing waits for it or disturbs it"):
         decide({"scenario": {**slow, "layout": "raidz1x4"}, "running": {"done": "40%"}})
 
 
@@ -393,3 +393,33 @@ def test_a_status_tells_that_a_drive_awaits_its_resilver(
     assert {each["alternative"] for each in found} == {"wait", "restart now (zpool resilver)"}
     # Two drives are missing until the first pass has ended: nothing else may fail.
     assert all(each["exposed_s"]["0"]["p50"] > 3600 for each in found)
+
+
+def test_what_is_left_is_what_eta_says_of_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = tmp_path / "status.txt"
+    status.write_text(AWAITING)
+    assert main(["decide", str(status), "--drive-size", "12TB", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["alternatives"]
+    assert main(["eta", str(status), "--drive-size", "12TB", "--json"]) == 0
+    left = json.loads(capsys.readouterr().out)["remaining_s"]
+    # Nothing else may fail until the pass that runs is over.
+    waits = next(each for each in found if each["alternative"] == "wait")["exposed_s"]["0"]
+    for name in ("p10", "p50", "p90"):
+        assert waits[name] == pytest.approx(left[name], rel=0.01)
+
+
+def test_a_status_that_leaves_nothing_to_choose_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = tmp_path / "status.txt"
+    status.write_text(AWAITING.replace("awaiting resilver", "resilvering"))
+    assert main(["decide", str(status), "--drive-size", "12TB"]) == 2
+    said = capsys.readouterr().err
+    assert "the resilver runs, and nothing waits for it or disturbs it: wait; " in said
+    assert "--reboot" in said
+    healed = AWAITING.replace("9.93T / 33.1T issued", "20G / 60.1G issued").replace("21.9T", "33.1T")
+    status.write_text(healed.replace("1.62T", "3.3G"))
+    assert main(["decide", str(status), "--drive-size", "12TB", "--reboot"]) == 2
+    assert "repairs no whole drive" in capsys.readouterr().err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from zsim.base.errors import InputError
@@ -10,6 +12,9 @@ from zsim.cli.common import print_json, progress, show, whole_number
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import scenario_options, stated_fields
 from zsim.cli.help import GroupedCommand
+
+if TYPE_CHECKING:
+    from zsim.planning.eta.reading import Paste
 
 
 @click.command(
@@ -64,7 +69,9 @@ def command(
     stated["waiting"] = _numbers(waiting, "--waiting")
     known = {name: value for name, value in stated.items() if value is not None}
     if known:
-        plan["running"] = {**table(plan, "running"), **known}
+        # What is stated of the pass overrules what its status tells, and what follows from that.
+        told = {name: value for name, value in table(plan, "running").items() if name != "left"}
+        plan["running"] = {**told, **known}
     if replace_drive is not None:
         drive = whole_number(replace_drive, "--replace-drive", 0)
         plan["events"] = [{"do": "fail", "drive": drive}, {"do": "replace", "drive": drive}]
@@ -80,24 +87,61 @@ def command(
 
 def _state(source: str | None, given: dict[str, object]) -> dict[str, object]:
     """Return the plan of what is stated: the scenario, and the scan of a status."""
-    from pathlib import Path
-
     from zsim.planning.timeline.decisions import state_of
     from zsim.scenario.model import Scenario
 
     if source is not None and source.endswith(".toml"):
         given = given | {"file": source}
         source = None
-    stated, waiting = stated_fields(given), 0
+    stated = stated_fields(given)
     if source is not None:
-        from zsim.observe.pool_import.importing import import_pool
-
-        imported = import_pool((Path(source),))
-        stated, waiting = imported.scenario.stated() | stated, imported.waiting
+        return _pasted(source, stated)
     if stated.get("layout") is None:
         raise InputError("layout", None, "the pool is not described", "write for instance --layout raidz2x6")
     scenario = Scenario.from_dict(stated)
-    return {"scenario": scenario.stated(), **state_of(scenario.stated(), scenario.evidence or (), waiting)}
+    return {"scenario": scenario.stated(), **state_of(scenario.stated(), scenario.evidence or ())}
+
+
+def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
+    """Return the plan of a pasted status; what is left of a scan that runs is what ``zsim eta`` answers."""
+    from zsim.cli.common import notice
+    from zsim.observe.pool_import.gaps import is_gap
+    from zsim.observe.pool_import.importing import import_pool
+    from zsim.planning.eta.api import eta_of
+    from zsim.planning.eta.reading import read_paste
+    from zsim.planning.timeline.decisions import CHOICE, state_of
+    from zsim.scenario.files import put_aside
+    from zsim.scenario.model import Scenario
+
+    imported = import_pool((source,))
+    for note in filter(is_gap, imported.notes):
+        notice(f"{note}.")
+    if imported.progress is None or not imported.progress.active:
+        fields = put_aside(imported.scenario.stated(), stated) | stated
+        scenario = Scenario.from_dict(fields)
+        return {"scenario": scenario.stated(), **state_of(fields, scenario.evidence or ())}
+    paste = read_paste(None, (source,), stated=stated)
+    known = paste.scenario.stated()
+    if (why := _no_choice(paste)) is not None:
+        raise InputError(CHOICE, None, why, "zsim eta, given the same, tells when it is over")
+    seen = eta_of(paste.scenario, paste)
+    return {"scenario": known, **state_of(known, paste.scans, imported.waiting, seen)}
+
+
+def _no_choice(paste: Paste) -> str | None:
+    """Return why there is nothing to choose while what a status shows runs; None where there may be."""
+    from zsim.scenario.evidence import MOVES
+
+    kind = paste.scans[-1].kind
+    if paste.paused:
+        return f"the {kind} is paused, and nothing goes on until it is resumed"
+    if kind in MOVES:
+        return (
+            f"what runs is {'an expansion' if kind == 'expand' else 'a removal'}: it goes on, or is stopped"
+        )
+    if kind == "heal" or paste.log_alone or paste.dedup_alone:
+        return "what runs repairs no whole drive, so that there is little to choose"
+    return None
 
 
 def _numbers(text: str | None, option: str) -> tuple[int, ...] | None:

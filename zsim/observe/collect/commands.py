@@ -82,6 +82,12 @@ COMMANDS: tuple[CollectedCommand, ...] = (
         LONG_S,
         while_scanning=True,
     ),
+    CollectedCommand(
+        "waits.txt", (("zpool", "iostat", "-vwy", POOL, "15", "1"),), LONG_S, while_scanning=True
+    ),
+    CollectedCommand(
+        "sizes.txt", (("zpool", "iostat", "-vry", POOL, "15", "1"),), LONG_S, while_scanning=True
+    ),
 )  # fmt: skip
 
 

@@ -20,6 +20,15 @@ _PRINTED = re.compile(
     r"\b(?:ONLINE|DEGRADED|FAULTED|OFFLINE|UNAVAIL|REMOVED|AVAIL|INUSE)\b|/dev/|^[ \t]{0,12}[\w ]{2,14}:[ \t]"
     r"|[{}<>=]|^\S{1,40}[@:][^ ]{0,40}[#$] "
 )
+_SIZE = re.compile(r"(?<![\w.])(\d{1,2}(?:\.\d)?) ?TB\b", re.IGNORECASE)
+LARGEST_TB = 36.0
+_LINK = re.compile(r"\b(?:are|is|were|all|of|with|have)\b|:", re.IGNORECASE)
+_OTHERS = re.compile(
+    r"\b(?:replac\w*|new|swap\w*|instead|bought|order\w*|fail\w*|dead|dying|bad|broken|spare)\b",
+    re.IGNORECASE,
+)
+"""Of what is said of one drive among others, not of all."""
+_ALL = re.compile(r"\b(?:all|every|each)\b", re.IGNORECASE)
 _WORD = re.compile(r"\b[a-z]{2,}\b")
 
 
@@ -44,20 +53,38 @@ def said_drives(text: str) -> Iterator[SaidDrives]:
         if not 8 <= len(line) <= LONGEST or _PRINTED.search(line) or not _WORD.search(line):
             continue
         counted = _COUNTED.search(line)
-        if counted is None and _OF_DRIVES.search(line) is None:
+        of_some = _OTHERS.search(line) and not _ALL.search(line)
+        if counted is None and (of_some or not _is_of_drives(line)):
             continue
         model = _model(line)
         if model is not None and (model.drive is not None or model.size is not None):
             yield SaidDrives(model, int(counted[1]) if counted else None)
 
 
+def _is_of_drives(line: str) -> bool:
+    """Tell whether a line is about drives: it says so, or has the number of a model."""
+    return _OF_DRIVES.search(line) is not None or any(series_of(token) is not None for token in tokens(line))
+
+
 def _model(line: str) -> Model | None:
     named = next((token for token in tokens(line) if series_of(token) is not None), None)
     if named is not None:
         return model_of(plain(named))
-    sized = _COUNTED_SIZE.search(line)
+    sized = _COUNTED_SIZE.search(line) or _only_size(line)
     # A series alone may be said of several models: the capacity with it makes it one.
-    return model_of(plain(f"{sized[1]} TB {line[sized.end() : sized.end() + 40]}")) if sized else None
+    if sized is None:
+        return None
+    named = line[sized.end() : sized.end() + 40]
+    if series_of(named) is None:
+        named = _LINK.split(line[max(0, sized.start() - 40) : sized.start()])[-1]
+    return model_of(plain(f"{sized[1]} TB {named.strip()}"))
+
+
+def _only_size(line: str) -> re.Match[str] | None:
+    """Return the capacity in a line about drives of one series: the only one in it, and one of a drive."""
+    sizes = list(_SIZE.finditer(line))
+    of_drives = len(sizes) == 1 and _OF_DRIVES.search(line) and series_of(line) is not None
+    return sizes[0] if of_drives and float(sizes[0][1]) <= LARGEST_TB else None
 
 
 class SentenceReader:

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 
 from zsim.scenario.evidence import DriveActivity
 
-FIELDS = ("reads", "writes", "read_rate", "write_rate", "busy", "service", "queue")
+FIELDS = (
+    "reads", "writes", "read_rate", "write_rate", "busy", "service", "queue", "read_request",
+    "write_request", "step",
+)  # fmt: skip
 MOST_SAMPLES = 20_000
 MOST_DRIVES = 4096
 
@@ -20,7 +23,7 @@ class ActivityRow:
     Attributes
     ----------
     values : mapping of str to float
-        Fields of `DriveActivity` in SI.
+        Fields of `DriveActivity` in SI; ``count``: of how many requests they are the mean.
     """
 
     values: Mapping[str, float]
@@ -95,7 +98,7 @@ def _mean_service(rows: Sequence[ActivityRow]) -> float | None:
 
 
 def _operations(row: ActivityRow) -> float:
-    return row.values.get("reads", 0.0) + row.values.get("writes", 0.0)
+    return row.values.get("count", row.values.get("reads", 0.0) + row.values.get("writes", 0.0))
 
 
 def weighted(read: tuple[float | None, float], write: tuple[float | None, float]) -> float | None:

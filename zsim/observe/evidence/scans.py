@@ -12,6 +12,7 @@ from zsim.observe.zpool.vdev_tree import Vdev
 from zsim.scenario.evidence import FinishedScan, RunningScan, ScanKind, StatusFormat
 from zsim.scenario.layout import Layout
 from zsim.scenario.releases.profile import COPIES
+from zsim.vdevs.kind import kind_of
 
 FORMATS: dict[str, StatusFormat] = {
     "legacy": "legacy", "solaris": "2.2+", "0.8": "0.8-2.1", "2.0": "0.8-2.1", "0.8+": "0.8-2.1",
@@ -40,11 +41,14 @@ class PoolThen:
         [bytes]
     drive_size : int or None
         [bytes]
+    of_class : bool
+        Whether drives of vdevs that hold no data are repaired, and none of others.
     """
 
     layout: Layout | None = None
     alloc: int | None = None
     drive_size: int | None = None
+    of_class: bool = False
 
     def on_one_drive(self) -> float | None:
         """Return what lies on one drive if all are filled alike [bytes]; None where it is not known."""
@@ -103,6 +107,9 @@ def _least_done(scan: Scan, pool: PoolThen) -> float:
     issue may be of the one vdev that is repaired.
     """
     done = scan.done or 0.0
+    if scan.issued is not None and (scan.total_issued or scan.total):
+        # A share that somebody has typed does not overrule the counters beside it.
+        done = min(done, scan.issued / (scan.total_issued or scan.total or 1))
     vdevs = len(pool.layout.data) if pool.layout is not None else 1
     if vdevs == 1 or FORMATS.get(scan.form) != "0.8-2.1":
         return done
@@ -111,9 +118,25 @@ def _least_done(scan: Scan, pool: PoolThen) -> float:
 
 
 def _kind(scan: Scan, pool: PoolThen, done: float = 1.0) -> ScanKind:
-    if scan.function == "resilver" and is_heal(scan.repaired, pool, done):
-        return "heal"
-    return scan.function
+    if scan.function != "resilver" or pool.of_class:
+        return scan.function
+    return "heal" if is_heal(scan.repaired, pool, done) or _passes_over(scan, pool) else "resilver"
+
+
+def _passes_over(scan: Scan, pool: PoolThen) -> bool:
+    """Tell whether a resilver of 0.8 to 2.1 passes over most of what lies on the vdev that is repaired.
+
+    What needs no repair is counted as issued when it is visited: of what is scanned, all that is not issued
+    yet and what was issued for the bytes resilvered is to be repaired.
+    """
+    layout, scanned, total = pool.layout, scan.scanned or 0, scan.total or 0
+    counts = FORMATS.get(scan.form) == "0.8-2.1" and scan.active and scan.issued is not None
+    if not counts or layout is None or scan.repaired is None or scanned < EARLIEST_SHARE * max(total, 1):
+        return False
+    vdev = layout.data[0]
+    repaired = min(scan.issued or 0, scan.repaired * kind_of(vdev.kind).spanned_children(vdev))
+    due = max(0, scanned - (scan.issued or 0)) + repaired
+    return due < HEAL_SHARE * scanned / len(layout.data)
 
 
 def resilvered_together(vdevs: Sequence[Vdev]) -> int:
@@ -189,8 +212,19 @@ def _elapsed(scan: Scan, since: datetime | None, at: datetime | None) -> float |
         # It has not run since: what it did took the time up to its pause.
         at = scan.at
     if since is None or at is None or at < since:
-        return None
+        return _by_its_estimate(scan)
     return (at - since).total_seconds()
+
+
+def _by_its_estimate(scan: Scan) -> float | None:
+    """Return how long a scan has run by what zpool says is left, where no counters tell it [s].
+
+    That is what is left over the mean rate (zpool_main.c:print_scan_scrub_resilver_status).
+    """
+    counts = scan.scanned is not None or scan.issued is not None
+    if counts or scan.to_go is None or scan.done is None or not 0.0 < scan.done < 1.0:
+        return None
+    return scan.to_go * scan.done / (1.0 - scan.done)
 
 
 def started_of(scan: Scan) -> datetime | None:

@@ -19,10 +19,14 @@ from zsim.vdevs.kind import DEDUP, LOG, SPECIAL, kind_of
 CLASS_OF_SECTION = {"special": SPECIAL, "dedup": DEDUP, "logs": LOG, "log": LOG}
 UNEQUAL = 0.05
 """Shares that data vdevs are full to are stated one by one where they differ by more."""
+WHO_TELLS = ". zsim eta tells when; zsim predict tells of the replacement of a data drive"
 LOG_ALONE = (
     "NO DATA: the drive that is resilvered is of a log vdev, of which a resilver copies nothing: it reads the"
-    " metadata of the pool, and is over. zsim eta tells when; zsim predict tells of the replacement of a data"
-    " drive"
+    f" metadata of the pool, and is over{WHO_TELLS}"
+)
+DEDUP_ALONE = (
+    "NO DATA: the drive that is resilvered is of a dedup vdev, of which only deduplication tables are copied"
+    f"{WHO_TELLS}"
 )
 NVME = re.compile(r"(?:/dev/)?(?:nvme|nvd|nda)", re.ASCII)
 GONE = frozenset(("UNAVAIL", "FAULTED", "OFFLINE", "REMOVED"))
@@ -127,6 +131,9 @@ def find_special_repair(evidence: Evidence, tops: ClassTops) -> None:
         return
     if evidence.status is not None and evidence.status.of_log_alone:
         evidence.notes.append(LOG_ALONE)
+        return
+    if evidence.status is not None and evidence.status.of_dedup_alone:
+        evidence.notes.append(DEDUP_ALONE)
         return
     for place in tops.special:
         vdev, spec = tops.vdevs[place], tops.specs[place]

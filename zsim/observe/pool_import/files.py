@@ -16,6 +16,7 @@ from zsim.observe.documents import are_lines, split_documents
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.outputs import Remark
+from zsim.observe.pool_import.assumed import UNKNOWN, as_status
 from zsim.observe.pool_import.host_facts import HostFacts
 from zsim.observe.pool_import.readers import readers_of_document, readers_of_text
 from zsim.observe.texts import decoded, opened, plain, whole_text
@@ -111,7 +112,8 @@ class PoolFiles:
         if not named:
             named = [each.name for each in self.of(PoolHistory)]
             named += [each.name for each in self.of(PoolEvents)]
-        return [name for name in dict.fromkeys(named) if name]
+        known = [name for name in dict.fromkeys(named) if name]
+        return [name for name in known if name != UNKNOWN] or known
 
 
 def paths_of(names: Sequence[str | Path]) -> list[Path]:
@@ -221,6 +223,7 @@ def _read_outputs(text: str, name: str, files: PoolFiles) -> list[str]:
     if not documents and status_json.recognises(text):
         # It begins like JSON and is none: the reader says where it breaks off.
         files.facts += status_json.read(text, name)
+    rest = as_status(rest)
     found: dict[str, None] = {}
     of_rest = readers_of_text(rest) if are_lines(rest) else iter(())
     needed = [*((each, readers_of_document(each)) for each in documents), (rest, of_rest)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zsim.observe.pool_import.finding import Evidence
 
-GAP = "NOT KNOWN: "
+GAP, ADD = "NOT KNOWN: ", " add the output of "
 GAPS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     (
         "drive_size",
@@ -35,8 +35,14 @@ def unknown_notes(evidence: Evidence) -> list[str]:
     stated = " ".join(f"--set {field}=VALUE" for field, _, _ in open_gaps)
     return [
         f"{GAP}{listed}. The output given does not show it, and the answer depends on it:"
-        f" add the output of {commands}, or state it with {stated}"
+        f"{ADD}{commands}, or state it with {stated}"
     ]
+
+
+def told_by(note: str) -> str:
+    """Return how what is not known can be told, of a note of `unknown_notes`; nothing of other notes."""
+    _, mark, commands = note.partition(ADD)
+    return f"{ADD.strip()} {commands}" if is_gap(note) and mark else ""
 
 
 def _settles(evidence: Evidence, field: str) -> bool:

@@ -30,7 +30,9 @@ QUARTER_S, MOST_ZONES_S = 900, 14 * 3600
 def find_observations(evidence: Evidence, tops: Tops) -> None:
     """Note what the pool has already shown."""
     layout = Layout(tuple(tops.specs[place] for place in tops.order))
-    pool = PoolThen(layout, evidence.size("alloc"), evidence.size("drive_size") or evidence.named_size)
+    of_class = evidence.status is not None and evidence.status.of_class_alone
+    size = evidence.size("drive_size") or evidence.named_size
+    pool = PoolThen(layout, evidence.size("alloc"), size, of_class)
     over = _finished(evidence, pool)
     under_way = _running(evidence, pool, over)
     over = [with_alloc(scan, evidence.statuses) for scan in over][-MOST_FINISHED:]
@@ -157,6 +159,9 @@ def _running(evidence: Evidence, pool: PoolThen, over: Sequence[FinishedScan]) -
     found: list[RunningScan] = []
     ended = 0
     for status in evidence.statuses:
+        if status.of_log_alone or status.of_dedup_alone:
+            # What is resilvered there says nothing of a drive with data; the note about it says so.
+            continue
         for scan in status.scans:
             state = running(scan, status.at, pool, "zpool status", resilvered_together(status.vdevs))
             if state is None or state in found:

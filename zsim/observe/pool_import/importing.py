@@ -16,11 +16,12 @@ from zsim.case.case import CaseAssumption
 from zsim.case.resolve import resolve
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
+from zsim.observe.pool_import.assumed import UNKNOWN
 from zsim.observe.pool_import.blocks import find_blocks
 from zsim.observe.pool_import.files import OnProgress, PoolFiles, paths_of, read_files, read_pasted
 from zsim.observe.pool_import.find_drives import find_drives
 from zsim.observe.pool_import.finding import Evidence, Finding
-from zsim.observe.pool_import.gaps import unknown_notes
+from zsim.observe.pool_import.gaps import is_gap, unknown_notes
 from zsim.observe.pool_import.gather import find_observations, in_order
 from zsim.observe.pool_import.layout import Tops, find_layout, find_space
 from zsim.observe.pool_import.release import find_release
@@ -192,7 +193,9 @@ def import_files(
     _find_host(evidence)
     find_observations(evidence, tops)
     _note_unused(evidence)
-    evidence.notes[:0] = unknown_notes(evidence)
+    # A layout that is assumed comes before all else that is not known.
+    loud = [each for each in evidence.notes if is_gap(each)]
+    evidence.notes = [*loud, *unknown_notes(evidence), *(each for each in evidence.notes if not is_gap(each))]
     imported = _imported(evidence, tops, overrides)
     if table is None or not table.begun:
         return imported
@@ -224,7 +227,7 @@ def _evidence(files: PoolFiles, pool: str | None) -> Evidence:
     name = pool if pool is not None else taken
     lists = [each for each in files.lists if each.name == name]
     configs = [each for each in files.configs if each.name == name]
-    statuses = in_order([status for status in files.statuses if status.name == name])
+    statuses = in_order([status for status in files.statuses if status.name in (name, UNKNOWN)])
     found = Evidence(
         files,
         _latest(statuses),
@@ -276,7 +279,8 @@ def _note_unused(evidence: Evidence) -> None:
         ("dedup", "deduplication tables are not simulated, so nothing is read from the dedup vdev"),
         ("removing", "a vdev that is being removed is left out"),
     ):
-        if name in classes:
+        repaired = name == "dedup" and status is not None and status.of_dedup_alone
+        if name in classes and not repaired:
             evidence.notes.append(words)
     if status is not None and status.error_scrub:
         evidence.notes.append(
@@ -302,7 +306,7 @@ def _imported(evidence: Evidence, tops: Tops, overrides: Sequence[str]) -> Impor
     named = [each.name for each in (evidence.listed, status, evidence.config) if each is not None]
     tables = {"blocks.csv": block_table(files), "metaslabs.csv": metaslab_table(files, tops.ids)}
     return ImportedPool(
-        pool=plain(named[0]) if named else "",
+        pool=plain(next((each for each in named if each != UNKNOWN), "")),
         scenario=scenario,
         findings=tuple(found for name, found in evidence.findings.items() if kept.get(name) is not None),
         assumptions=resolved.assumptions,

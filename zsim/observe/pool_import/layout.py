@@ -9,6 +9,13 @@ from dataclasses import replace
 from zsim.base.errors import InputError
 from zsim.base.units import format_both, format_bytes
 from zsim.observe.evidence.scans import resilvered_together
+from zsim.observe.pool_import.assumed import (
+    assumed_vdevs,
+    assumed_words,
+    hidden_vdevs,
+    usual,
+    with_drives,
+)
 from zsim.observe.pool_import.classes import (
     ClassTops,
     find_fills,
@@ -24,7 +31,7 @@ from zsim.observe.texts import plain
 from zsim.observe.zpool.listing import Space
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.vdev_tree import GROUPS, PAIRS, Vdev, repaired_pair, spec_of
-from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
 from zsim.scenario.releases.capacity import MIN_DRIVE_BYTES, most_allocated, pool_size, vdev_asize
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
 from zsim.vdevs.kind import NORMAL, kind_of
@@ -53,7 +60,8 @@ class Tops:
     """
 
     def __init__(self, vdevs: Sequence[Vdev], source: str, evidence: Evidence) -> None:
-        scrubbed = _is_scrubbed(evidence, vdevs)
+        # Single drives hold their share of the data; of a pool of such alone nothing is resilvered.
+        with_disks = _is_scrubbed(evidence, vdevs) or any(vdev.children for vdev in vdevs)
         self.vdevs: list[Vdev] = []
         self.specs: list[VdevSpec] = []
         self.places: list[int] = []
@@ -63,14 +71,19 @@ class Tops:
         cut = source == "zpool status" and evidence.status is not None and not evidence.status.complete
         for place, vdev in enumerate(vdevs):
             whole = _like_the_others(vdevs, evidence) if cut and place == len(vdevs) - 1 else vdev
+            whole = _with_elided(whole, evidence) if source == "zpool status" else whole
             try:
-                spec = spec_of(whole, with_disks=scrubbed)
+                spec = spec_of(whole, with_disks=with_disks)
             except InputError as error:
-                raise _refused(vdev, error.allowed, source, evidence, cut) from error
+                refused = _refused(vdev, error.allowed, source, evidence, cut)
+                completed = _with_usual(vdev, refused, evidence)
+                if completed is None:
+                    raise refused from error
+                whole, spec = completed, spec_of(completed)
             evidence.notes += _left_out(vdev, spec, source)
             if spec is None:
                 continue
-            self.vdevs.append(vdev)
+            self.vdevs.append(whole if whole.drives > vdev.drives else vdev)
             self.specs.append(_as_grown(spec, vdev, place, evidence))
             self.places.append(place)
         self.order = list(range(len(self.specs)))
@@ -104,6 +117,34 @@ def _refused(vdev: Vdev, reason: str, source: str, evidence: Evidence, cut: bool
     else:
         reason = f"{source} shows {vdev.drives} {'drive' if vdev.drives == 1 else 'drives'}: {reason}"
     return InputError(f"vdev {plain(vdev.name)}", None, reason, remedy)
+
+
+def _with_elided(vdev: Vdev, evidence: Evidence) -> Vdev:
+    """Return a vdev with drives that somebody has left out of a paste, as the names of its pairs tell."""
+    status = evidence.status
+    scan = status.scan if status is not None and not status.unhealthy_only else None
+    if not vdev.drives < vdev.at_least <= MAX_CHILDREN or vdev.width or scan is None:
+        return vdev
+    whole = with_drives(vdev, scan, vdev.at_least)
+    evidence.notes.append(
+        f"NOT KNOWN: how many drives {plain(vdev.name)} has: {vdev.drives} are shown, and by the name of a"
+        f" pair there are {vdev.at_least} at least. {whole.drives} are assumed: give the whole of zpool"
+        " status"
+    )
+    return whole
+
+
+def _with_usual(vdev: Vdev, refused: InputError, evidence: Evidence) -> Vdev | None:
+    """Return a vdev of which drives are not shown with as many as is usual; None where no scan runs on it."""
+    scan = evidence.status.scan if evidence.status is not None else None
+    if scan is None or not scan.active:
+        return None
+    whole = usual(vdev, scan)
+    evidence.notes.append(
+        f"NOT KNOWN: how many drives {plain(vdev.name)} has ({refused.allowed}). {whole.drives} are assumed:"
+        f" {refused.remedy}"
+    )
+    return whole
 
 
 def _left_out(vdev: Vdev, spec: VdevSpec | None, source: str) -> list[str]:
@@ -171,7 +212,7 @@ def find_layout(evidence: Evidence) -> Tops:
         When no output shows the vdevs, or what it shows cannot be a pool.
     """
     tops = _tops(evidence)
-    repaired = _find_replacement(evidence, tops)
+    repaired = _redundant(tops, _find_replacement(evidence, tops), evidence)
     tops.order.sort(key=lambda place: place != repaired)
     data = (tops.specs[place] for place in tops.order)
     classes = tops.classes
@@ -184,6 +225,13 @@ def find_layout(evidence: Evidence) -> Tops:
             "the vdev being repaired stands first in the layout, because zsim repairs the first"
         )
     return tops
+
+
+def _redundant(tops: Tops, place: int, evidence: Evidence) -> int:
+    """Return the place of the vdev that is repaired: the first that can be, where none is."""
+    if evidence.value("operation") in ("scrub", "remove", "expand") or tops.specs[place].tolerance:
+        return place
+    return next((other for other, spec in enumerate(tops.specs) if spec.tolerance), place)
 
 
 def _tops(evidence: Evidence) -> Tops:
@@ -201,9 +249,30 @@ def _tops(evidence: Evidence) -> Tops:
     if shown:
         if status is not None and not status.complete:
             evidence.notes.append("zpool status has no 'errors:' line at its end: vdevs may be cut off")
-        return Tops(shown, "zpool status", evidence)
+        if status is not None and status.unhealthy_only and status.scan is not None:
+            hidden = hidden_vdevs(shown, status.scan)
+            shown = (*shown, *hidden)
+            if hidden:
+                evidence.notes.append(
+                    "NOT KNOWN: how many vdevs there are: zpool status -e leaves out what is healthy."
+                    f" {len(shown)} are assumed, by what is to be issued: give it without -e"
+                )
+        tops = Tops(shown, "zpool status", evidence)
+        if status is not None and status.by_number:
+            evidence.notes.append(
+                "NOT KNOWN: of which kind the vdevs are: zpool status -g prints numbers for their names. By"
+                f" how many drives each has {assumed_words(tops.vdevs)} is assumed: give it without -g"
+            )
+        return tops
     if listed is not None and listed.vdevs:
         return Tops([vdev for vdev, _ in listed.vdevs], "zpool list -v", evidence)
+    if status is not None and status.scan is not None and status.scan.active:
+        vdevs = assumed_vdevs(status.scan, status)
+        evidence.notes.append(
+            "NOT KNOWN: the layout. Of the pool nothing but its scan is shown."
+            f" {assumed_words(vdevs)} is assumed: give the whole of zpool status"
+        )
+        return Tops(vdevs, "assumed: no output shows it", evidence)
     raise InputError("layout", None, "no file shows the vdevs of the pool", LAYOUT_REMEDY)
 
 
@@ -255,11 +324,11 @@ def _under_repair(evidence: Evidence, pairs: Sequence[Sequence[Vdev]]) -> list[l
     """
     due = [[pair for pair in each if not pair.children[-1].waits] for each in pairs]
     waiting = sum(map(len, pairs)) - sum(map(len, due))
-    if not waiting or not any(due):
+    if not waiting:
         return [list(each) for each in pairs]
     words = "1 drive awaits a resilver" if waiting == 1 else f"{waiting} drives await a resilver"
     evidence.notes.append(f"{words} that begins when this one is over: it is not in this answer")
-    return due
+    return due if any(due) else [list(each) for each in pairs]
 
 
 def _find_pairs(evidence: Evidence, pairs: Sequence[Vdev], spec: VdevSpec) -> None:
@@ -397,8 +466,11 @@ def _find_named_size(evidence: Evidence, tops: Tops, alloc: int | None) -> None:
         return
     evidence.notes.append(
         f"the drives have {format_both(named)} by their names, which do not hold the"
-        f" {format_bytes(alloc or 0)} that are allocated: their names are not taken for their size"
+        f" {format_bytes(alloc or 0)} that are allocated: they are taken for others"
     )
+    for name in ("drive", "new_drive"):
+        evidence.findings.pop(name, None)
+    evidence.named_size = None
 
 
 def _listed_fill(evidence: Evidence) -> float | None:

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping
 
 from zsim.observe.devices.reading import READERS as DRIVES
 from zsim.observe.devices.sentences import SentenceReader
-from zsim.observe.evidence import benchmarks, host_iostat, pool_events, pool_history, pool_iostat
+from zsim.observe.evidence import (
+    benchmarks,
+    host_iostat,
+    pool_events,
+    pool_histograms,
+    pool_history,
+    pool_iostat,
+)
 from zsim.observe.outputs import Reader
 from zsim.observe.pool_import import host_facts
 from zsim.observe.zdb import blocks, configuration, metaslabs
@@ -23,6 +30,7 @@ READERS: dict[str, Reader] = {
     "zpool history -i": pool_history,
     "zpool events": pool_events,
     "zpool iostat": pool_iostat,
+    "zpool iostat -w or -r": pool_histograms,
     "iostat -x": host_iostat,
     "fio or dd": benchmarks,
     **DRIVES,

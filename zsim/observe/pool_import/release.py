@@ -14,6 +14,9 @@ from zsim.vdevs.kind import kinds
 _SOLARIS_DISK = re.compile(r"c\d{1,4}(?:t[0-9A-F]{1,32})?d\d{1,4}(?:s\d{1,2})?", re.ASCII)
 _FREEBSD_DISK = re.compile(r"(?:ada|da|ad|mfid|mfisyspd|nvd|gpt/|gptid/|label/|diskid/).{1,200}", re.ASCII)
 
+_FREEBSD_VERSION = re.compile(r"FreeBSD (\d{1,2})\.(\d{1,2})", re.ASCII)
+FREEBSD, EARLY_FREEBSD = "freebsd-", "freebsd-9.2"
+
 
 @functools.cache
 def _by_form() -> dict[str, tuple[str, str, str]]:
@@ -36,20 +39,33 @@ def _by_pool_version() -> dict[int, str]:
 
 def find_release(evidence: Evidence) -> None:
     """Note the release, if anything tells it."""
-    host, config, status = evidence.files.host, evidence.config, evidence.status
+    host, status = evidence.files.host, evidence.status
     if host.release:
         evidence.find("release", host.release, f"version {host.version}")
         return
-    if host.version:
-        evidence.notes.append(
-            f"{host.version} is no release that zsim models: state the nearest with --set release="
+    form = status.scan.form if status is not None and status.scan is not None else ""
+    if (nearest := _nearest_freebsd(host.version)) and form == "legacy":
+        evidence.find(
+            "release", nearest, f"{host.version}, of which it is the nearest modelled", inferred=True
         )
+        return
+    _find_by_signs(evidence, form)
+    if host.version:
+        taken = evidence.text("release") or DEFAULT_RELEASE
+        evidence.notes.append(
+            f"{host.version} is no release that zsim models: {taken} is taken, by what it prints;"
+            " --set release= states another"
+        )
+
+
+def _find_by_signs(evidence: Evidence, form: str) -> None:
+    """Note the release that the form of the outputs tells."""
+    config = evidence.config
     if config is not None and config.version in _by_pool_version():
         evidence.find(
             "release", _by_pool_version()[config.version], f"pool version {config.version} of zdb -C"
         )
         return
-    form = status.scan.form if status is not None and status.scan is not None else ""
     if form == "legacy":
         _find_legacy(evidence)
     elif form in _by_form():
@@ -61,6 +77,20 @@ def find_release(evidence: Evidence) -> None:
         evidence.notes.append(
             f"the ZFS release is not shown: {DEFAULT_RELEASE} is assumed; add the output of zfs version"
         )
+
+
+def _nearest_freebsd(version: str) -> str:
+    """Return the FreeBSD with a ZFS of its own that is the nearest before a version; nothing of others."""
+    match = _FREEBSD_VERSION.fullmatch(version)
+    if match is None:
+        return ""
+    asked = (int(match[1]), int(match[2]))
+    before = [name for name in release_names() if name.startswith(FREEBSD) and _numbers(name) <= asked]
+    return max(before, key=_numbers, default="")
+
+
+def _numbers(name: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in name.removeprefix(FREEBSD).split("."))
 
 
 def _in_time(evidence: Evidence, name: str, says: str, since: str) -> tuple[str, str]:
@@ -89,12 +119,22 @@ def _find_legacy(evidence: Evidence) -> None:
             "scan line of pool versions up to 34, drives named as in Solaris or illumos",
         )
     elif any(map(_FREEBSD_DISK.fullmatch, names)) and "frag" not in columns:
-        name, why = "freebsd-9.2", "scan line of pool version 28, drives named as in FreeBSD"
+        name, why = _of_freebsd(evidence), "scan line of pool version 28, drives named as in FreeBSD"
     elif "frag" in columns:
         name, why = "zol-0.6.5", "a release with FRAG but before 0.8"
     else:
         name, why = "zol-0.6.5", "scan line of a release before 0.8"
     _infer(evidence, name, why)
+
+
+def _of_freebsd(evidence: Evidence) -> str:
+    """Return the latest FreeBSD with a ZFS of its own that was in use when a status was printed."""
+    status = evidence.status
+    dates = [status.at, status.scan.at if status.scan is not None else None] if status is not None else []
+    year = max((date.year for date in dates if date is not None), default=0)
+    known = [each for each in release_names() if each.startswith(FREEBSD)]
+    later = [each for each in known if load_release(EARLY_FREEBSD).year < load_release(each).year <= year]
+    return max(later, key=lambda each: load_release(each).year, default=EARLY_FREEBSD)
 
 
 def _infer(evidence: Evidence, name: str, why: str) -> None:

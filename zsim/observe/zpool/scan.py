@@ -35,6 +35,8 @@ class Scan:
     errors : int or None
     since : datetime or None
         Begin of one that is paused, whose `at` is when the pause began.
+    vdev : str
+        The one that is rebuilt, by name; empty for others.
     """
 
     function: Function
@@ -54,6 +56,7 @@ class Scan:
     elapsed: float | None = None
     errors: int | None = None
     since: datetime | None = None
+    vdev: str = ""
 
     @property
     def active(self) -> bool:

@@ -35,7 +35,17 @@ from zsim.observe.texts import (
 )
 from zsim.observe.zpool.expansion import Expansion, Removal, read_expansion, read_removal, with_moves
 from zsim.observe.zpool.scan import Function, Scan, ScanState
-from zsim.observe.zpool.vdev_tree import MAX_ROWS, SECTIONS, ErrorCounts, Row, Vdev, named_vdev, nested
+from zsim.observe.zpool.vdev_tree import (
+    MAX_ROWS,
+    SECTIONS,
+    ErrorCounts,
+    Row,
+    Vdev,
+    is_number,
+    named_vdev,
+    nested,
+    numbered,
+)
 
 MAX_POOLS = 1000
 _KEYS = (
@@ -136,14 +146,32 @@ class PoolStatus:
     @property
     def of_log_alone(self) -> bool:
         """Whether drives of log vdevs are resilvered, and none of others."""
-        others = (vdev for key, vdevs in self.sections.items() if key not in LOGS for vdev in vdevs)
-        logs = [vdev for key, vdevs in self.sections.items() if key in LOGS for vdev in vdevs]
-        return _resilvered(logs) and not _resilvered([*self.vdevs, *others])
+        return self._alone(LOGS)
+
+    @property
+    def of_dedup_alone(self) -> bool:
+        """The same of dedup vdevs."""
+        return self._alone(("dedup",))
+
+    @property
+    def of_class_alone(self) -> bool:
+        """Whether drives of vdevs that are not for data are resilvered, and none of those that are."""
+        return self._alone(tuple(self.sections))
+
+    def _alone(self, sections: Sequence[str]) -> bool:
+        others = (vdev for key, vdevs in self.sections.items() if key not in sections for vdev in vdevs)
+        named = [vdev for key, vdevs in self.sections.items() if key in sections for vdev in vdevs]
+        return _resilvered(named) and not _resilvered([*self.vdevs, *others])
 
     @property
     def unhealthy_only(self) -> bool:
         """Whether no drive shown is healthy, as with ``zpool status -e``, which leaves those out."""
         return not any(leaf.healthy for vdev in self.vdevs for leaf in vdev.leaves())
+
+    @property
+    def by_number(self) -> bool:
+        """Whether GUIDs stand for the names of vdevs, as with ``zpool status -g``."""
+        return any(vdev.children and is_number(vdev.name) for vdev in self.vdevs)
 
 
 def _resilvered(vdevs: Sequence[Vdev]) -> bool:
@@ -307,7 +335,7 @@ def _errors(words: Sequence[str]) -> ErrorCounts:
 
 def _trees(section: str, rows: Sequence[Row]) -> tuple[Vdev, ...]:
     """Return the trees of a section; the first row of the main one is the pool itself."""
-    return nested(rows if section else rows[1:])
+    return numbered(nested(rows if section else rows[1:]))
 
 
 def read_scan(lines: Sequence[str]) -> Scan | None:
@@ -328,10 +356,18 @@ def read_scan(lines: Sequence[str]) -> Scan | None:
     states: dict[str, ScanState] = {"in progress": "running", "paused": "paused", "canceled": "canceled"}
     function: Function = "rebuild" if match[2] else _FUNCTIONS[match[1]]
     rest = " ".join(" ".join(line.split()) for line in lines[1:4])[:1000]
-    date = match[4].strip()
+    date, behind = _dated(match[4].strip())
+    rest = f"{behind} {rest}".strip()
     started = _STARTED.search(rest)
     since = moment(started[1]) if started else None
-    return _with_progress(Scan(function, states[match[3]], date=date, at=moment(date), since=since), rest)
+    scan = Scan(function, states[match[3]], date=date, at=moment(date), since=since, vdev=match[2] or "")
+    return _with_progress(scan, rest)
+
+
+def _dated(text: str) -> tuple[str, str]:
+    """Return a date, and what stands behind it where somebody has put all in one line."""
+    date, mark, behind = text.partition(",")
+    return (date, behind.strip()) if mark and moment(date) is not None else (text, "")
 
 
 _FUNCTIONS: dict[str, Function] = {"scrub": "scrub", "resilver": "resilver", "rebuild": "rebuild"}
@@ -403,9 +439,12 @@ def _with_repair(scan: Scan, values: dict[str, object], text: str) -> Scan:
         if values.get("form") == "legacy" and scan.function == "resilver" and not match[3]:
             # All others print a share beside the bytes; Solaris 11.2 none while it collects blocks.
             values["form"] = "solaris"
+    elif match := _DONE_SHARE.search(text):
+        values["done"] = percentage(match[1])
     if match := _TO_GO.search(text):
         values["to_go"] = duration(match[1])
-        values.setdefault("form", {"0.8": "0.8", "2.0+": "2.0"}.get(_form_of_duration(match[1]), "0.8+"))
+        form = {"0.8": "0.8", "2.0+": "2.0", "legacy": "legacy"}.get(_form_of_duration(match[1]), "0.8+")
+        values.setdefault("form", form)
     elif "issued" in values:
         values.setdefault("form", "0.8+")
     names = {name: getattr(scan, name) for name in scan.__dataclass_fields__}

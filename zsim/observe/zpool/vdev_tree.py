@@ -17,7 +17,7 @@ SECTIONS = ("logs", "cache", "spares", "special", "dedup", "spare", "log")
 MAX_ROWS = (MAX_CHILDREN + 1) * 400
 MAX_DEPTH = 8
 
-_PAIR = re.compile(r"(replacing|spare)[123]?(?:-\d{1,6})?", re.ASCII)
+_PAIR = re.compile(r"(replacing|spare)[123]?(?:-(\d{1,6}))?", re.ASCII)
 _DISTRIBUTED_SPARE = re.compile(r"draid[123]-\d{1,6}-\d{1,6}", re.ASCII)
 
 
@@ -94,6 +94,14 @@ class Vdev:
         return max(0, self.width - self.drives)
 
     @property
+    def at_least(self) -> int:
+        """Drives that the names of its pairs tell: they end with their place among the drives of the vdev."""
+        places = (
+            int(match[2]) for child in self.children if (match := _PAIR.fullmatch(child.name)) and match[2]
+        )
+        return max((place + 1 for place in places), default=0)
+
+    @property
     def healthy(self) -> bool:
         """Whether this is a drive of which nothing is wrong, which ``zpool status -e`` leaves out."""
         well = self.state == "ONLINE" and not self.note and not any(self.errors)
@@ -168,6 +176,38 @@ def spec_of(vdev: Vdev, *, with_disks: bool = False) -> VdevSpec | None:
 
 
 Row = tuple[int, Vdev]
+USUAL_FEW, USUAL_MANY = "mirror-0", "raidz{}-0"
+FEW_DRIVES, MANY_DRIVES = 2, 6
+"""So many children a mirror usually has at most, and a RAID-Z with two parities at least."""
+
+
+def is_number(name: str) -> bool:
+    """Tell whether a vdev is named by its GUID, as a missing drive is, and with ``-g`` all are."""
+    return name.isascii() and name.isdigit()
+
+
+def numbered(vdevs: Sequence[Vdev]) -> tuple[Vdev, ...]:
+    """Return top-level vdevs with a kind, where GUIDs stand for all names (``zpool status -g``).
+
+    That hides the kind: two drives are taken for a mirror, up to five for a raidz1, more for a raidz2, and
+    two in the place of one for a drive and its successor.
+    """
+    return tuple(_numbered(vdev) if vdev.children and is_number(vdev.name) else vdev for vdev in vdevs)
+
+
+def _numbered(vdev: Vdev) -> Vdev:
+    children = tuple(
+        replace(child, kind="replacing") if child.children and is_number(child.name) else child
+        for child in vdev.children
+    )
+    usual = USUAL_FEW if len(children) <= FEW_DRIVES else USUAL_MANY.format(usual_parity(len(children)))
+    like = named_vdev(usual)
+    return replace(vdev, kind=like.kind, parity=like.parity, children=children)
+
+
+def usual_parity(drives: int) -> int:
+    """Return the parity that a RAID-Z of so many drives usually has."""
+    return 1 if drives < MANY_DRIVES else 2
 
 
 def nested(rows: Sequence[Row]) -> tuple[Vdev, ...]:

@@ -14,6 +14,7 @@ from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.reading import Paste, read_paste
 from zsim.planning.eta.reasons import (
     LOG_ALONE,
+    PASSED_OVER,
     STILL_SLOWER,
     UNEXPLAINED,
     consequences,
@@ -32,7 +33,8 @@ from zsim.prediction.evidence.told import sick_looking
 from zsim.prediction.inputs.ensemble import unknowns
 from zsim.prediction.missing import missing
 from zsim.prediction.progress.course import Course
-from zsim.prediction.progress.metadata_only import metadata_only
+from zsim.prediction.progress.healing import is_open, visited_share
+from zsim.prediction.progress.metadata_only import metadata_only, tables_only
 from zsim.prediction.progress.moments import PoolFacts, clock_of
 from zsim.prediction.progress.remaining import Remaining, remaining
 from zsim.scenario.evidence import Observation, RunningScan
@@ -106,7 +108,8 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
     changed = total.p50 / max(Span(*remaining(courses, (), facts).total()).p50, WIDEST)
     pace = telling_pace(expected_pace(found), changed, share, elapsed)
     halted = None if paste.log_alone else stuck(last, phase, elapsed)
-    if found.state is None or _done(found) <= 0.0:
+    open_end = is_open(last)
+    if found.state is None or _done(found) <= 0.0 or open_end or paste.dedup_alone:
         pace = None
     return Eta(
         pool=paste.pool,
@@ -116,7 +119,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         elapsed_s=elapsed,
         at=paste.at,
         phase=phase,
-        done=_done(found),
+        done=visited_share(last) if open_end else _done(found),
         parts={"metadata scan": left.p50} if paste.log_alone else _parts(found, left),
         zpool_remaining_s=said,
         zpool_prints=last.to_go is not None,
@@ -127,7 +130,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
             case, slow_reasons(courses, found, case, 1.0 if pace is None else pace, _collected(last))
         ),
         worry=worries(found, "" if paste.log_alone else phase, left, paste.at, last, elapsed),
-        consequences=consequences(case, share, total, left, elapsed),
+        consequences=consequences(case, share, None if _of_a_part(paste) else total, left, elapsed),
         evidence=_weighed(courses, paste.scans, facts),
         assumptions=tuple(each.to_dict() for each in case.assumptions),
         notes=tuple(each for each in (halted, *paste.notes) if each),
@@ -144,9 +147,16 @@ def _reasons(case: Case, found: Sequence[str]) -> tuple[str, ...]:
 
 def _zpool_why(paste: Paste, said: float | None, left: Span, share: float, case: Case, phase: str) -> str:
     """Return why zpool's estimate is off; empty where it is not."""
+    if is_open(paste.scans[-1]):
+        return PASSED_OVER if said is None or not left.p10 <= said <= left.p90 else ""
     if not paste.log_alone:
         return zpool_why(paste.scans[-1], said, left, share, case, phase)
     return LOG_ALONE if said is None or not left.p10 <= said <= left.p90 else ""
+
+
+def _of_a_part(paste: Paste) -> bool:
+    """Tell whether less than a drive is repaired: that says nothing of what another one would take."""
+    return paste.log_alone or paste.dedup_alone or paste.scans[-1].kind == "heal"
 
 
 def _collected(scan: RunningScan) -> float:
@@ -160,7 +170,8 @@ def _courses_of(
     """Return the courses of possible worlds; of a log that is resilvered alone those of its metadata."""
     alone = scenario.replace(evidence=_others(scenario))
     if not paste.log_alone:
-        return _courses(alone.to_toml(), on_progress)
+        found = _courses(alone.to_toml(), on_progress)
+        return tuple(tables_only(each, case.alloc) for each in found) if paste.dedup_alone else found
     counted = case.release.order != "sorted"
     if counted:
         # Both orders visit the same metadata; the metadata phase of the first sorted release is read alone.

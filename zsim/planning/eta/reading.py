@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import NoneType
@@ -14,34 +12,25 @@ from types import NoneType
 from zsim.base.errors import InputError, check_kind
 from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
 from zsim.base.units import format_bytes
-from zsim.case.resolve import USUALLY_FULL
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
+from zsim.observe.pool_import.assumed import UNKNOWN, as_status, assumed_vdevs, assumed_words
+from zsim.observe.pool_import.classes import WHO_TELLS
 from zsim.observe.pool_import.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
 from zsim.observe.texts import decoded, tidied
 from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, read_status, recognises
-from zsim.observe.zpool.vdev_tree import Vdev, spec_of
+from zsim.prediction.progress.healing import is_open
 from zsim.prediction.progress.metadata_only import of_metadata
 from zsim.prediction.progress.moments import clock_of, with_clocks
 from zsim.scenario.evidence import RunningScan
 from zsim.scenario.files import apply_overrides, put_aside
-from zsim.scenario.layout import MAX_VDEVS, Layout, VdevSpec
+from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
-from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
-from zsim.scenario.releases.profile import COPIES, DEFAULT_RELEASE, load_release
 
-ASSUMED_LAYOUT, ASSUMED_REBUILT, ASSUMED_REDUCED = "raidz2x6", "mirror2", "2*mirror2"
-UNKNOWN = "unknown"
-ASSUMED_DATA, ASSUMED_MIRROR = 4, 2
-"""Of a pool of which nobody says how it is built; RAID-Z is not rebuilt sequentially."""
-_REBUILT = re.compile(r"resilver \((draid[123]:\d{1,3}d:\d{1,3}c:\d{1,3}s)-\d{1,5}\) in progress")
-_BEGUN = re.compile(
-    r"((?:scrub|resilver)(?: \([^)\n]{1,80}\))? in progress since"
-    r" \w{3} \w{3} {1,2}\d{1,2} [\d:]{8} \d{4})[,.;]?\s*"
-)
-"""What people write in a sentence, without its ``scan:`` and in one line."""
+REPAIRS, REPAIRS_SHARE = 1 << 30, 0.01
+"""Bytes from which a scrub has repaired much, and their share of what it has read."""
 OLDEST_LIVE = timedelta(days=90)
 BEHIND = 0.8
 """A clock that shows less than this share of the time that the counters tell is that of another day."""
@@ -65,6 +54,8 @@ class Paste:
         When the latest status was printed.
     log_alone : bool
         Whether drives of log vdevs are resilvered alone, which copies nothing.
+    dedup_alone : bool
+        Whether drives of dedup vdevs are, which copies deduplication tables.
     """
 
     pool: str
@@ -74,6 +65,7 @@ class Paste:
     notes: tuple[str, ...] = ()
     at: datetime | None = None
     log_alone: bool = False
+    dedup_alone: bool = False
 
 
 def read_paste(
@@ -109,22 +101,23 @@ def read_paste(
     """
     told = "it is what zpool status printed, as text"
     check_kind("text", text, (str, NoneType), told, 'give files as files=["status.txt"]')
-    texts = [_as_status(each) for each in _texts(text, names)]
-    text = _as_status(tidied(text)) if text else text
+    texts = [as_status(each) for each in _texts(text, names)]
+    text = as_status(tidied(text)) if text else text
     statuses = _statuses(texts, pool)
     chosen = statuses[-1]
     found = [(each, scan) for each in statuses for scan in _scans(each) if scan.active]
     if not found:
         raise InputError("zpool status", _told(chosen), "a running scan is expected", _remedy(chosen))
     scan = found[-1][1]
-    assumed = _roomy(_assumed(texts, scan, chosen), scan)
+    assumed = assumed_words(assumed_vdevs(scan, chosen))
     imported, notes = _imported(text, names, pool or chosen.name or None, assumed)
     if found[-1][0].removal is not None and scan.function != "remove":
         notes = [*notes, f"the removal of {found[-1][0].removal} that runs beside is not in this answer"]
     notes = [*_waits_for(found[-1][0], scan), *notes]
     notes = [*_halted(found[-1][0], scan), *notes]
     scenario = _scenario(imported, scan, overrides, stated or {}, assumed)
-    then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size)
+    of_class = found[-1][0].of_class_alone
+    then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size, of_class)
     same = [(status, each) for status, each in found if _is_same(each, scan)]
     scans = []
     for status, each in same:
@@ -132,17 +125,18 @@ def read_paste(
         if read is not None:
             scans.append(read)
     ordered = with_clocks(in_order(scans))
-    notes = [*_after_outage(ordered[-1]), *notes]
+    notes = [*_after_outage(ordered[-1]), *(each.removesuffix(WHO_TELLS) for each in notes)]
     # When a pause ends nobody knows: what is left has no date.
     at = None if scan.state == "paused" else _moment(ordered[-1], now)
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
         ordered[-1] = ordered[-1].model_copy(update={"at": at})
-    log_alone = found[-1][0].of_log_alone and scan.function == "resilver"
+    repairs = found[-1][0] if scan.function == "resilver" else None
+    log_alone = repairs is not None and repairs.of_log_alone
+    dedup_alone = repairs is not None and repairs.of_dedup_alone
     if log_alone:
         ordered = list(map(of_metadata, ordered))
-    return Paste(
-        pool or chosen.name, scenario, tuple(ordered), scan.state == "paused", tuple(notes), at, log_alone
-    )
+    paused, name = scan.state == "paused", pool or chosen.name
+    return Paste(name, scenario, tuple(ordered), paused, tuple(notes), at, log_alone, dedup_alone)
 
 
 def _halted(status: PoolStatus, scan: Scan) -> list[str]:
@@ -166,6 +160,17 @@ def _halted(status: PoolStatus, scan: Scan) -> list[str]:
 
 def _after_outage(scan: RunningScan) -> list[str]:
     """Return what is to be said of a resilver that repairs less than a drive."""
+    if scan.kind == "scrub" and (scan.processed or 0) > max(REPAIRS, REPAIRS_SHARE * (scan.issued or 0)):
+        return [
+            f"the scrub has repaired {format_bytes(round(scan.processed or 0))} so far, as of a drive that"
+            " was out, or was written over: it writes beside what it reads, and the next one is quicker"
+        ]
+    if is_open(scan):
+        wrote = "" if scan.processed is None else f", {format_bytes(round(scan.processed))} so far"
+        return [
+            f"NOT A WHOLE DRIVE: what an outage left is repaired{wrote}. Only what was written since is"
+            " visited, and how much that is nobody prints: it may be over at any share done"
+        ]
     if scan.kind != "heal" or scan.format != "2.2+" or not scan.total or not scan.total_issue:
         return []
     due, whole = format_bytes(round(scan.total_issue)), format_bytes(round(scan.total))
@@ -183,45 +188,6 @@ def _waits_for(status: PoolStatus, scan: Scan) -> list[str]:
         f"NOT IN THIS ANSWER: the expansion of {moved.vdev}{share} waits for this {scan.function} and goes on"
         " after it"
     ]
-
-
-def _assumed(texts: Sequence[str], scan: Scan, status: PoolStatus) -> str:
-    """Return the layout of a pool of which an import makes nothing: its first vdev that is shown whole.
-
-    Without one, what the name of its first vdev tells.  A rebuild names its dRAID.
-    """
-    if scan.function == "remove":
-        return ASSUMED_REDUCED
-    named = [match[1] for each in texts if (match := _REBUILT.search(each))]
-    if scan.function in COPIES:
-        return named[-1] if named else ASSUMED_REBUILT
-    found = (*_shown(status.vdevs), *_shown(_usual(vdev) for vdev in status.vdevs))
-    return str(Layout(found[:1])) if found else ASSUMED_LAYOUT
-
-
-def _usual(vdev: Vdev) -> Vdev:
-    """Return a vdev with as many drives as is usual: its name tells the parity alone."""
-    drives = vdev.parity + ASSUMED_DATA if vdev.parity else ASSUMED_MIRROR
-    return replace(vdev, children=(Vdev("", "disk"),) * drives)
-
-
-def _shown(vdevs: Iterable[Vdev]) -> Iterator[VdevSpec]:
-    """Yield the vdevs that are shown with all their drives, as a layout has them."""
-    for vdev in vdevs:
-        try:
-            spec = spec_of(vdev)
-        except InputError:
-            continue
-        if spec is not None:
-            yield spec
-
-
-def _roomy(layout: str, scan: Scan) -> str:
-    """Return a layout with as many such vdevs as hold what is scanned on the largest of common drives."""
-    parsed = Layout.parse(layout)
-    held = USUALLY_FULL * pool_size(parsed, COMMON_DRIVE_BYTES[-1], load_release(DEFAULT_RELEASE))
-    count = math.ceil((to_examine(scan, len(parsed.data)) or 0) / held)
-    return str(Layout(parsed.vdevs * count)) if 1 < count * len(parsed.vdevs) <= MAX_VDEVS else layout
 
 
 def _texts(text: str | None, names: Sequence[str | Path]) -> list[str]:
@@ -253,22 +219,6 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
     if running_ones and pool is None:
         found = [each for each in found if each.name == running_ones[0].name]
     return found
-
-
-def _as_status(text: str) -> str:
-    """Return a text with the first lines of a status, where the lines of a scan stand in it without them."""
-    if status_json.recognises(text) or recognises(text):
-        return text
-    if any(f"{key}:" in text for key in ("scan", "scrub", "remove", "expand")):
-        return f"  pool: {UNKNOWN}\n state: ONLINE\n{text}"
-    if _BEGUN.search(text):
-        return f"  pool: {UNKNOWN}\n state: ONLINE\n{_BEGUN.sub(_as_printed, text, 1)}"
-    return text
-
-
-def _as_printed(begun: re.Match[str]) -> str:
-    """Return the begin of a scan as zpool prints it: a line of its own."""
-    return f"\n  scan: {begun[1]}\n\t"
 
 
 def _text(path: Path) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from zsim.base.units import format_duration, format_fraction
+from zsim.observe.pool_import.gaps import told_by
 from zsim.planning.eta.reasons import FAST, SETTLED, SLOW
 from zsim.planning.eta.records import EtaAnswer, later
 from zsim.scenario.words import in_words
@@ -21,7 +22,11 @@ NO_FIELD = "no such field"
 WHOLE_TIMES = 10.0
 """From so many times on a pace is told in whole numbers."""
 LOUD = ("NOT KNOWN", "HALTED", "STUCK", "NOT IN THIS", "NO DATA", "NOT A WHOLE")
-STANDS = ("HALTED", "STUCK")
+NO_CLOCK = (
+    "nothing tells how long the scan had run when this was printed (the answer is much narrower with a line"
+    " of date before it, or piped straight in)"
+)
+STANDS, PARTIAL = ("HALTED", "STUCK"), ("NO DATA", "NOT A WHOLE")
 """A scan that does nothing has no date at which it is done."""
 NOT_VARIED = ("drive_size", "alloc", "fill", "layout", "release")
 VARIED = {"drive_size": "the size of the drives", "fill": "how full the pool is"}
@@ -42,14 +47,18 @@ def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         yield f"NOT STATED: {'; '.join(answer.missing)}.", "yellow"
     for words in answer.notes:
         if words.startswith(LOUD):
-            yield words, "yellow"
+            # What is not stated is named already.
+            told = told_by(words) if answer.missing else ""
+            yield (f"To tell it, {told}." if told else f"{words.rstrip('.')}."), "yellow"
     yield "", ""
     yield from _zpool(answer)
     yield from _work(answer)
     for words in answer.reasons:
         yield f"Reason: {words}.", ""
+    halted = any(words.startswith(STANDS) for words in answer.notes)
     for words in answer.worry:
-        yield f"When to worry: {words}.", ""
+        told = words.replace("after this status", "after it goes on") if halted else words
+        yield f"When to worry: {told}.", ""
     for words in answer.consequences:
         yield f"If you step in: {words}.", ""
     for words in answer.notes:
@@ -105,7 +114,9 @@ def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         "",
     )
     if answer.elapsed_s is None:
-        yield "Pace: not known: nothing tells how long the scan had run when this was printed.", ""
+        yield f"Pace: not known: {NO_CLOCK}.", ""
+    elif answer.pace is None and any(words.startswith(PARTIAL) for words in answer.notes):
+        yield "Pace: not compared with other pools: less than a drive is repaired.", ""
     elif answer.pace is None and answer.done <= 0.0 and answer.elapsed_s >= SETTLED:
         yield f"Pace: none yet: nothing was done in {format_duration(answer.elapsed_s)}.", ""
     elif answer.pace is None:

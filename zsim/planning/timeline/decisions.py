@@ -27,10 +27,15 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from rich.console import RenderableType
 
+    from zsim.planning.eta.answer import Eta
+
 Progress = Callable[[float, str], None]
 TIE = 0.02
 """Alternatives whose times differ by less are told apart by exposure, then by work lost."""
 SURE = 0.9
+CHOICE = "a choice"
+MOST_DONE = 0.999
+"""A pass that runs has something left."""
 
 
 Ways = dict[str, dict[str, object]]
@@ -192,8 +197,7 @@ def decide(
     rules = rules_of(resolved.release, resolved.release.order)
     known = alternatives(now, rules, replace_too, reboot) | dict(also or {})
     if len(known) < 2:
-        allowed = "nothing runs, waits or disturbs that could be done otherwise"
-        raise InputError("decide", None, allowed, "give --done, --waiting, --replace-too, --reboot or a load")
+        raise _nothing_to_choose(now)
     passes = Passes()
     found = []
     for number, (name, changes) in enumerate(known.items()):
@@ -202,6 +206,19 @@ def decide(
         changed = Plan.from_dict({**now.model_dump(mode="json", exclude_unset=True), **changes})
         found.append(DecisionAlternative(name, timeline(changed, passes=passes)))
     return Decision(ranked(found), tuple(dict.fromkeys(note for each in found for note in each.found.notes)))
+
+
+def _nothing_to_choose(now: Plan) -> InputError:
+    """Return why there is one way only."""
+    if now.running is None:
+        allowed = "nothing runs, waits or disturbs that could be done otherwise"
+        return InputError(
+            "decide", None, allowed, "give --done, --waiting, --replace-too, --reboot or a load"
+        )
+    left = f"; {format_duration(now.running.left[1])} are left" if now.running.left is not None else ""
+    allowed = f"the {now.running.kind} runs, and nothing waits for it or disturbs it: wait{left}"
+    remedy = "ask of something else to be done: --reboot, --replace-too DRIVE, or give what disturbs: --load"
+    return InputError(CHOICE, None, allowed, remedy)
 
 
 def _now(plan: Plan | Mapping[str, object] | str | Path, replace_too: int | None, reboot: bool) -> Plan:
@@ -342,7 +359,7 @@ def _level_name(left: int) -> str:
 
 
 def state_of(
-    scenario: Mapping[str, object], evidence: Sequence[object], waiting: int = 0
+    scenario: Mapping[str, object], evidence: Sequence[object], waiting: int = 0, seen: Eta | None = None
 ) -> dict[str, object]:
     """Return what runs, of a scenario imported from ``zpool status``: fields of `Plan`.
 
@@ -353,6 +370,8 @@ def state_of(
     evidence : sequence of Observation
     waiting : int
         Drives that await a resilver of their own, beside those that the scenario replaces.
+    seen : Eta, optional
+        What `zsim.eta` answers of the same: it tells how much is done and what is left.
     """
     scans = [each for each in evidence if isinstance(each, RunningScan) and each.kind != "heal"]
     if not scans:
@@ -362,7 +381,11 @@ def state_of(
     if done is None and scan.issued is not None and (scan.total_issue or scan.total):
         done = min(1.0, scan.issued / (scan.total_issue or scan.total or 1))
     count = int(str(scenario.get("replace") or 1))
-    later = {"waiting": tuple(range(count, count + waiting))} if waiting else {}
+    later: dict[str, object] = {"waiting": tuple(range(count, count + waiting))} if waiting else {}
     drives = tuple(range(count))
     old = scenario.get("old_drive") if scenario.get("old_drive") == "online" else "missing"
+    if seen is not None:
+        left = seen.remaining_s
+        done = 0.0 if seen.phase == "metadata scan" else min(seen.done, MOST_DONE)
+        later["left"] = (left.p10, left.p50, left.p90)
     return {"running": {"kind": scan.kind, "done": done or 0.0, "drives": drives, "old_drive": old, **later}}

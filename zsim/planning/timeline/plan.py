@@ -151,6 +151,9 @@ class Running(_Part):
     done: Fraction = Field(0.0, description="share done: 35%")
     old_drive: Literal["missing", "online"] = Field("missing", description="whether the old ones still work")
     waiting: tuple[int, ...] = Field((), description="drives that await a resilver, the old ones gone")
+    left: tuple[Seconds, Seconds, Seconds] | None = Field(
+        None, description="p10, p50 and p90 of what is left, as zsim eta tells it from how the pass got on"
+    )
 
 
 def _check_event(event: Event, layout: Layout, where: str) -> None:

@@ -523,7 +523,7 @@ class Pool:
         ):
             self.restart([], "an import finds errors: the resilver starts over")
         for each in self._running():
-            lost = each.go_back(self.rules, float(each.times.seconds[self.world]))
+            lost = each.go_back(self.rules, each.seconds(self.world))
             self.redone += lost
             if lost:
                 self.tell(f"the {each.kind} of {each.vdev} goes on from its last position, {each.share:.0%}")

@@ -37,6 +37,8 @@ class Pass:
         Whether it came to its end.
     paused : bool
         Whether somebody has paused it, which outlives a reboot.
+    pace : float
+        How much slower it goes than `times` in this world, by how it was seen to get on.
     """
 
     kind: PassKind
@@ -49,6 +51,7 @@ class Pass:
     position: float = 0.0
     completed: bool = False
     paused: bool = False
+    pace: float = 1.0
     watched: list[tuple[float, simpy.Event]] = field(default_factory=list)
     process: simpy.Process | None = None
     resumed: simpy.Event | None = None
@@ -70,6 +73,15 @@ class Pass:
         """Bytes read and written by the whole pass."""
         return self.times.read_bytes + self.times.written_bytes
 
+    def seconds(self, world: int) -> float:
+        """Return how long the whole pass takes in a world [s]."""
+        return float(self.times.seconds[world]) * self.pace
+
+    def leaves(self, left: float, world: int) -> None:
+        """Let it have so much time left in a world [s]: it keeps its pace, whatever changes."""
+        if self.position < 1.0:
+            self.pace = left / ((1.0 - self.position) * float(self.times.seconds[world]))
+
     def retimed(self, times: PassTimes) -> None:
         """Go on at another pace from the share of the work that is done."""
         share, gone = self.share, self.gone
@@ -86,9 +98,9 @@ class Pass:
         while self.position < 1.0:
             upto = min([self.times.gone(share) for share, _ in self.watched], default=1.0)
             upto = max(upto, self.position)
-            self.since = _since(environment, float(self.times.seconds[world]))
+            self.since = _since(environment, self.seconds(world))
             try:
-                yield environment.timeout((upto - self.position) * float(self.times.seconds[world]))
+                yield environment.timeout((upto - self.position) * self.seconds(world))
                 self._stand(upto)
                 self._tell(upto)
             except simpy.Interrupt as stop:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 import simpy
 
 from zsim.base.errors import InputError
-from zsim.planning.timeline.passes import Passes
+from zsim.planning.timeline.passes import Passes, in_worlds
 from zsim.planning.timeline.plan import NEEDS_DRIVE, Event, Plan
 from zsim.planning.timeline.pool import Pool, sick_drives
 from zsim.planning.timeline.redundancy import Slot, Target
 from zsim.planning.timeline.rules import Rules
 from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, Steps
+from zsim.prediction.answer.records import Quantiles
 from zsim.vdevs.kind import NORMAL, kind_of
 
 ABOUT_A_VDEV = NEEDS_DRIVE | {"attach", "detach", "unreadable-block", "expand", "remove"}
@@ -416,6 +417,10 @@ class Story:
         found = pool.repairing
         assert found is not None
         found.position = found.times.gone(running.done)
+        if running.left is not None:
+            low, middle, high = running.left
+            times = in_worlds(Quantiles(p10=low, p50=middle, p90=high))
+            found.leaves(float(times[pool.world]), pool.world)
         pool.waiting += [Target(running.vdev, number) for number in running.waiting]
         pool.note()
         # The story begins here, not with a healthy pool.

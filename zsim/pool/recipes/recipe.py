@@ -353,6 +353,11 @@ class Growth:
         wanted = tuple((numbers.index(vdev), fill) for vdev, fill in self.wanted if vdev in numbers)
         return Growth(tuple(stages), wanted)
 
+    def less_full(self, share: float) -> Growth:
+        """Return the growth of a pool of which every vdev is as much less full, then and in the end."""
+        stages = tuple((max(fill * share, LEAST_STAGE), added) for fill, added in self.stages)
+        return Growth(stages, tuple((vdev, fill * share) for vdev, fill in self.wanted))
+
     def corrected(self, fills: Sequence[float]) -> Growth:
         """Return the growth after which vdevs that came out as full as `fills` are nearer to what is wanted.
 

@@ -367,13 +367,22 @@ def evidence_notes(prediction: Answer) -> tuple[str, ...]:
     return tuple(lines)
 
 
+OF_SCANS = ("scrub", "resilver", "rebuild", "heal")
+
+
 def contradictions(prediction: Answer) -> tuple[str, ...]:
-    """Say what the pool has shown that no simulated world explains, and how little it counts therefore."""
-    return tuple(
+    """Say what the pool has shown that no simulated world explains, and which of its scans do not count."""
+    far = (
         f"NOT EXPLAINED: {each.note}. It counts {percent(each.weight)} here."
         for each in prediction.evidence
         if each.note and each.expected is not None
     )
+    left = (
+        f"NOT COUNTED: the {each.kind}{f' of {each.when}' if each.when else ''}: {each.note}."
+        for each in prediction.evidence
+        if each.note and each.expected is None and each.kind.removeprefix("running ") in OF_SCANS
+    )
+    return (*far, *left)
 
 
 def unknowns_grid(prediction: Answer) -> Grid:

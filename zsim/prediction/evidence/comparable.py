@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import NormalDist, median
-from typing import Literal
 
 from zsim.base.constants import constant
 from zsim.base.units import YEAR, format_bytes
@@ -16,6 +15,7 @@ from zsim.prediction.evidence.noise import noise
 from zsim.prediction.evidence.posterior import Seen
 from zsim.prediction.evidence.probes import (
     ActivityProbe,
+    ActivityQuantity,
     DriveProbe,
     HeldProbe,
     Probe,
@@ -38,11 +38,15 @@ from zsim.vdevs.kind import kind_of
 ROUNDED = constant("evidence.rounded")
 """Standard deviation of what was rounded, over the step."""
 WITH_PACE, WITHOUT_PACE = constant("evidence.with_pace"), constant("evidence.without_pace")
-ACTIVITIES: tuple[tuple[Literal["read_rate", "write_rate", "busy", "service"], str, float], ...] = (
+ACTIVITIES: tuple[tuple[ActivityQuantity, str, float], ...] = (
     ("read_rate", "rate", WITH_PACE), ("write_rate", "rate", WITH_PACE), ("busy", "busy", WITHOUT_PACE),
-    ("service", "service", WITHOUT_PACE),
+    ("service", "service", WITHOUT_PACE), ("read_request", "request", WITHOUT_PACE),
+    ("write_request", "request", WITHOUT_PACE),
 )  # fmt: skip
 """Quantity, whose noise it has, and how it goes with the pace of the pool."""
+IN_WORDS = {"read_request": "size of reads", "write_request": "size of writes"}
+NOT_OF = {"source": ("write_rate", "write_request"), "target": ("read_rate", "read_request")}
+"""What drives of a role are not compared by: those that are read write nothing for the scan."""
 AT_ITS_PACE = "would take {} in all at its pace so far"
 
 
@@ -130,12 +134,24 @@ def unfit(case: Case, scan: FinishedScan) -> str | None:
     if scan.kind == "heal":
         return "a heal repairs what was written during an outage: it says nothing about a whole scan"
     whole = whole_drive_bytes(case, scan)
+    if scan.kind == "scrub":
+        return _wrote_much(scan.processed, whole)
     if scan.kind == "resilver" and scan.processed is not None and scan.processed < noise("scan.heal") * whole:
         return (
             f"it wrote {format_bytes(scan.processed)} where a whole drive holds about "
             f"{format_bytes(round(whole))}: counted as a heal, which says nothing about a whole scan"
         )
     return None
+
+
+def _wrote_much(repaired: float | None, whole: float) -> str | None:
+    """Return why a scrub that has repaired much is none to compare with; None of others."""
+    if repaired is None or repaired <= noise("scan.repaired") * whole:
+        return None
+    return (
+        f"it repaired {format_bytes(round(repaired))} where a drive holds about {format_bytes(round(whole))}:"
+        " it wrote as well, and says little of a scrub that reads, or of a resilver"
+    )
 
 
 def whole_drive_bytes(case: Case, scan: FinishedScan) -> float:
@@ -221,6 +237,10 @@ def under_way(case: Case, statuses: Sequence[RunningScan]) -> Comparison | NotCo
         why = "it tells little of a whole scan" if last.kind == "heal" else "zsim eta tells its end"
         return NotCompared(kind, "s", last.elapsed or 0.0, why, when)
     replaced = 0 if last.kind == "scrub" else max(1, case.replace)
+    like = FinishedScan(kind=last.kind, duration=1.0)
+    wrote = _wrote_much(last.processed, whole_drive_bytes(case, like)) if last.kind == "scrub" else None
+    if wrote is not None:
+        return NotCompared(kind, "s", last.elapsed or 0.0, wrote, when)
     found = own_pace(as_it_was(case, last.kind, replaced), statuses)
     if found is None:
         why = "it has repaired nothing yet, or no clock tells since when it runs"
@@ -364,13 +384,14 @@ def activities(case: Case, seen: Sequence[DriveActivity]) -> list[Comparison | N
         drives = [each for each in seen if role_of(case, each) == role]
         for quantity, name, pace in ACTIVITIES:
             values = [value for each in drives if (value := getattr(each, quantity)) is not None]
-            own = quantity != ("write_rate" if role == "source" else "read_rate")
-            if own and values and median(values) > 0.0:
+            if quantity not in NOT_OF[role] and values and median(values) > 0.0:
                 value = float(median(values))
-                kind = f"{quantity.replace('_', ' ')} of {words}"
-                unit = {"rate": "B/s", "busy": "1", "service": "s"}[name]
+                kind = f"{IN_WORDS.get(quantity, quantity.replace('_', ' '))} of {words}"
+                unit = {"rate": "B/s", "busy": "1", "service": "s", "request": "B"}[name]
                 probe = ActivityProbe("source" if role == "source" else "target", quantity)
-                noted = Seen(math.log(value), noise(f"drive.{name}"), pace)
+                steps = [math.log(each.step) for each in drives if each.step and getattr(each, quantity)]
+                sigma = math.hypot(noise(f"drive.{name}"), ROUNDED * max(steps, default=0.0))
+                noted = Seen(math.log(value), sigma, pace)
                 found.append(Comparison(kind, unit, value, probe, noted))
     return found
 

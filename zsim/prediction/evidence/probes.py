@@ -19,6 +19,7 @@ from zsim.scenario.releases.profile import Operation
 from zsim.vdevs.kind import NORMAL, kind_of
 
 Role = Literal["source", "target"]
+ActivityQuantity = Literal["read_rate", "write_rate", "busy", "service", "read_request", "write_request"]
 RANDOM_BYTES = whole_constant("evidence.random_bytes")
 HALF = constant("evidence.half")
 
@@ -43,10 +44,10 @@ class ScanProbe:
 
 @dataclass(frozen=True, slots=True)
 class ActivityProbe:
-    """What drives of one role do while the operation runs: a rate [B/s], a share of time, or a time [s]."""
+    """What drives of one role do while the operation runs: rate [B/s], share of time, time [s], size [B]."""
 
     role: Role
-    quantity: Literal["read_rate", "write_rate", "busy", "service"]
+    quantity: ActivityQuantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +191,8 @@ def activity(result: MemberResult, probe: ActivityProbe) -> float:
     Returns
     -------
     float
-        Rate [B/s], share of the time that they are busy, or time from issue to completion of a request [s]; 0
-        where there are no such drives.
+        Rate [B/s], share of the time that they are busy, time from issue to completion of a request [s], or
+        the mean size of one [B]; 0 where there are no such drives.
 
     Notes
     -----
@@ -203,6 +204,9 @@ def activity(result: MemberResult, probe: ActivityProbe) -> float:
         return 0.0
     if probe.quantity == "service":
         return row.queue / row.iops if row.iops > 0.0 else 0.0
+    if probe.quantity in ("read_request", "write_request"):
+        rate = row.read_rate if probe.quantity == "read_request" else row.write_rate
+        return rate / row.iops if row.iops > 0.0 else 0.0
     values = {"read_rate": row.read_rate, "write_rate": row.write_rate, "busy": row.utilisation}
     return values[probe.quantity]
 

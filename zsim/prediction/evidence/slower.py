@@ -86,6 +86,15 @@ def most_slowed(case: Case) -> float:
     return max(factors, default=1.0)
 
 
+def retries(case: Case) -> bool:
+    """Tell whether a drive that is read has failed or delayed I/Os, by the counters of zpool status."""
+    return any(
+        bool(each.read_errors or each.slow_ios) and each.role != "target"
+        for each in case.scenario.evidence or ()
+        if isinstance(each, DriveActivity)
+    )
+
+
 def _slower(case: Case, each: DriveActivity) -> SlowerThanModel | None:
     reads, writes = each.reads or 0.0, each.writes or 0.0
     done = reads + writes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from zsim.base.constants import whole_constant
 from zsim.base.units import format_bytes, format_duration
 from zsim.case.case import Case
 from zsim.prediction.answer.records import EvidenceUsed
@@ -114,10 +115,28 @@ ERRORS = (
     ("slow_ios", "I/O of 30 s or more"),
 )
 """Counter of a drive, and what one of it is called."""
+TOLD_EACH = whole_constant("evidence.told_each")
+"""Drives with checksum errors that are told one by one: of more, what they share is likelier."""
 
 
 def _with_errors(seen: Sequence[DriveActivity]) -> list[str]:
     """Say which source drives have shown errors, and what these may mean for the scan."""
+    wrong = [each for each in seen if each.checksum_errors and not _retries(each)]
+    if len(wrong) > TOLD_EACH:
+        told = ", ".join(f"{each.drive} {each.checksum_errors}" for each in wrong)
+        return [*_each_with_errors([each for each in seen if each not in wrong]),
+                f"{len(wrong)} drives have shown checksum errors ({told}): look at what they share, such as"
+                " the controller, its cables, the power supply and the memory of the host"]  # fmt: skip
+    return _each_with_errors(seen)
+
+
+def _retries(each: DriveActivity) -> bool:
+    """Tell whether a drive has failed or delayed I/Os."""
+    return bool(each.read_errors or each.write_errors or each.slow_ios)
+
+
+def _each_with_errors(seen: Sequence[DriveActivity]) -> list[str]:
+    """Say it of each drive."""
     found = []
     for each in seen:
         counts = [(getattr(each, name) or 0, words) for name, words in ERRORS]
@@ -125,7 +144,7 @@ def _with_errors(seen: Sequence[DriveActivity]) -> list[str]:
         if not told:
             continue
         leaf = "N" if each.leaf is None else each.leaf
-        if each.read_errors or each.write_errors or each.slow_ios:
+        if _retries(each):
             why = (
                 "a drive that retries bad sectors holds up the whole scan; look at its SMART data"
                 f" (--slow {leaf}:x3 and --bad-sectors {leaf}:100 say what it costs)"

@@ -294,8 +294,11 @@ def _less_full(case: Case, history: History, size: _Size) -> tuple[AgedPool, str
     fill = case.fill
     for last in (False,) * (TRIES - 1) + (True,):
         fill *= LESS_FULL
+        # A vdev that was there first is the fullest: it finds no more room unless it is less full as well.
+        growth = case.classes.growth.less_full(fill / case.fill)
+        emptier = replace(case, classes=replace(case.classes, growth=growth))
         try:
-            pool = _pool(case, history, fill, None, size)
+            pool = _pool(emptier, history, fill, None, size)
         except HistoryError as error:
             if last:
                 return _equally_full(case, history, size, error)

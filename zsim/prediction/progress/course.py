@@ -119,6 +119,8 @@ class Course:
         Top-level vdevs that hold data.
     open_share : OpenShare
         How far `needed` is known.
+    suspect : bool
+        Whether a drive that is read has failed or delayed I/Os: then a slow pace may be its.
     likely : float
         Logarithm of how likely other evidence makes the world.
     told : tuple of (float, float)
@@ -144,6 +146,7 @@ class Course:
     vdevs: int = 1
     open_share: OpenShare = KNOWN_SHARE
     likely: float = 0.0
+    suspect: bool = False
 
     @property
     def total_s(self) -> float:

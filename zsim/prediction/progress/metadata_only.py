@@ -1,13 +1,18 @@
-"""A resilver of a log vdev: nothing that lies there is copied, the scan reads metadata and is over."""
+"""A resilver of vdevs that hold no data: of a log nothing is copied, of a dedup vdev its tables are."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 
-from zsim.prediction.progress.course import KNOWN_SHARE, Course, straight
+from zsim.base.constants import constant
+from zsim.prediction.progress.course import KNOWN_SHARE, Course, OpenShare, straight
+from zsim.prediction.progress.moments import HEALED
 from zsim.prediction.progress.noise import progress_number
 from zsim.scenario.evidence import RunningScan
+
+TABLES_SHARE, TABLES_SPREAD = constant("progress.tables_share"), constant("progress.tables_spread")
+TABLES_RATE = constant("progress.tables_rate")
 
 
 def metadata_only(course: Course, *, counted: bool) -> Course:
@@ -39,6 +44,28 @@ def metadata_only(course: Course, *, counted: bool) -> Course:
     if counted:
         return replace(bare, visit_s=0.0, issue_s=max(course.visit_s, 1e-9), drifts=0.0)
     return replace(bare, issue_s=1e-9)
+
+
+def tables_only(course: Course, alloc: float) -> Course:
+    """Return the course of a resilver of a dedup vdev: the metadata phase of the pool, and its tables.
+
+    Parameters
+    ----------
+    course : Course
+    alloc : float
+        Of the pool [bytes].
+
+    Notes
+    -----
+    How much tables hold nobody prints but the counters, from 2.2 on once all metadata is scanned.
+    """
+    share = TABLES_SHARE
+    return replace(
+        course, needed=share, repaired=share * alloc, issue_s=share * alloc / TABLES_RATE,
+        tail_s=min(course.tail_s, 1.0), window=0.0, drifts=0.0, births=0.0, shape=straight(),
+        open_share=OpenShare(TABLES_SPREAD, 1.0),
+        discrepancy=math.hypot(course.discrepancy, HEALED),
+    )  # fmt: skip
 
 
 def of_metadata(scan: RunningScan) -> RunningScan:

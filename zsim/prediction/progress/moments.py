@@ -373,7 +373,7 @@ def needed_by(scan: RunningScan, course: Course) -> float | None:
     if scan.kind not in ("resilver", "heal") or not scan.total or scan.scanned is None or scan.issued is None:
         return None
     if scan.format == "2.2+":
-        over = scan.scanned >= WHOLE * scan.total
+        over = scan.kind == "heal" or scan.scanned >= WHOLE * scan.total
         return scan.total_issue / scan.total if over and scan.total_issue else None
     if (
         scan.kind == "heal"

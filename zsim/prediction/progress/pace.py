@@ -77,12 +77,15 @@ def pace_of(course: Course, seconds: F64, history: StatusHistory | None, unevenn
     return Pace(math.log(gone * (1.0 - done) / done), math.hypot(own, counted, 0.5 * course.tilt, read))
 
 
-def discrepancy_of(course: Course) -> float:
+def discrepancy_of(course: Course, slower: float = 1.0) -> float:
     """Return how far a world may be from the pool as a whole: less where other scans of the pool tell.
 
     Parameters
     ----------
     course : Course
+    slower : float
+        How many times slower than in the world the scan is so far.  Where a drive that is read has failed or
+        delayed I/Os that may be its doing, from never to always: a uniform logarithm.
 
     Returns
     -------
@@ -90,10 +93,11 @@ def discrepancy_of(course: Course) -> float:
         Standard deviation of the logarithm, ``(1 / discrepancy**2 + sum(1 / error**2))**-0.5`` over the other
         scans; 0 where worlds are taken to be the pool.
     """
+    sick = math.log(max(slower, 1.0)) / math.sqrt(12.0) if course.suspect else 0.0
     if course.discrepancy <= 0.0:
-        return 0.0
+        return sick
     certain = course.discrepancy**-2 + math.fsum(error**-2 for _, error in course.told)
-    return 1.0 / math.sqrt(certain)
+    return math.hypot(1.0 / math.sqrt(certain), sick)
 
 
 def combined(logs: F64, spreads: F64, pace: Pace, discrepancy: float) -> tuple[F64, F64]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
 from zsim.prediction.progress.course import CELLS, VISIT_CELLS, Course, done_cells
+from zsim.prediction.progress.healing import ends
 from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_of, overshoot
 from zsim.prediction.progress.noise import Noise, Stretch, covariance, fitted_noise, posterior
 from zsim.prediction.progress.open_share import variants
@@ -168,8 +169,9 @@ def remaining(
     found = [
         _merged(
             [
-                _of_world(adapted(each, scans), scans, facts, noise, course.likely + log)
-                for each, log in variants(course, scans)
+                _of_world(adapted(each, told), told, facts, noise, course.likely + end + log)
+                for world, told, end in ends(course, scans)
+                for each, log in variants(world, told)
             ]
         )
         for course in courses
@@ -209,12 +211,12 @@ def _of_world(
     priors, shares = _priors(noise, course.unlike, course.loose, course.tilt)
     found = posterior(seconds, [*stretches, *others], (left, unknown), priors)
     to_go, all_of_it = (found.logs[:, 0], found.spreads[:, 0]), (found.logs[:, 1], found.spreads[:, 1])
-    pace = pace_of(course, seconds, history, noise.uneven)
-    if pace is not None:
-        to_go, all_of_it = with_pace(to_go, all_of_it, pace, discrepancy_of(course))
     told = math.fsum(stretch.seconds for stretch in stretches)
     expected = math.fsum(float(stretch.cells @ seconds) for stretch in stretches)
     slower = told / expected if expected > 0.0 else 1.0
+    pace = pace_of(course, seconds, history, noise.uneven)
+    if pace is not None:
+        to_go, all_of_it = with_pace(to_go, all_of_it, pace, discrepancy_of(course, slower))
     if state is not None:
         more, unsure = _beyond(state, scans[-1])
         whole_issue = slower * float(seconds[VISIT_CELLS:-1].sum())

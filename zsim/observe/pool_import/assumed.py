@@ -1,0 +1,197 @@
+"""What is taken for a pool of which a scan is shown and its vdevs are not, or not all of their drives."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from zsim.base.errors import InputError
+from zsim.case.resolve import USUALLY_FULL
+from zsim.observe.zpool import status_json
+from zsim.observe.zpool.scan import Scan, to_examine
+from zsim.observe.zpool.status import PoolStatus, recognises
+from zsim.observe.zpool.vdev_tree import Vdev, named_vdev, spec_of, usual_parity
+from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, Layout, VdevSpec
+from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
+from zsim.scenario.releases.profile import COPIES, DEFAULT_RELEASE, load_release
+from zsim.vdevs.kind import kind_of
+
+ASSUMED_LAYOUT, ASSUMED_REBUILT, ASSUMED_REDUCED = "raidz2x6", "mirror2", "2*mirror2"
+ASSUMED_OF = "raidz{parity}x{drives}"
+ASSUMED_DATA, ASSUMED_MIRROR = 4, 2
+"""Of a pool of which nobody says how it is built; RAID-Z is not rebuilt sequentially."""
+ALL_SCANNED = 0.995
+_NUMBER = re.compile(r"-\d{1,6}\Z", re.ASCII)
+TELLING, WIDTH_WITHIN, WIDEST = 1 << 30, 0.06, 30
+"""Bytes on a drive from which they tell of how many a vdev has, how near that comes to a whole number, and
+how many it has at most."""
+UNKNOWN = "unknown"
+"""Name of a pool that no output names."""
+_LONE = re.compile(
+    r"^[ \t]{0,12}(?:scan|scrub|remove|expand):[ \t]*(?:scrub|resilver|rebuil|expan|Evacuat|Remov)",
+    re.MULTILINE,
+)
+_COUNTERS = re.compile(
+    r"^[ \t]{0,24}[\d.,]{1,9}[KMGTPE]?B? (?:/ [\d.,]{1,9}[KMGTPE]?B? )?scanned\b[^\n]{1,120}\n"
+    r"[ \t]{0,24}[\d.,]{1,9}[KMGTPE]?B? (resilvered|repaired), [\d.,]{1,9}% done",
+    re.MULTILINE,
+)
+_TABLE = re.compile(
+    r"^[ \t]{0,12}NAME[ \t]+STATE[ \t]+READ[ \t]+WRITE[ \t]+CKSUM[ \t]*\n"
+    r"[ \t]{0,12}(\S{1,255})[ \t]+(ONLINE|DEGRADED|FAULTED|UNAVAIL|SUSPENDED)\b",
+    re.MULTILINE,
+)
+_BEGUN = re.compile(
+    r"((?:scrub|resilver)(?: \([^)\n]{1,80}\))? in progress since"
+    r" \w{3} \w{3} {1,2}\d{1,2} [\d:]{8} \d{4})[,.;]?\s*"
+)
+"""What people write in a sentence, without its ``scan:`` and in one line."""
+
+
+def as_status(text: str) -> str:
+    """Return a text with the first lines of a status, where the lines of a scan stand in it without them."""
+    if status_json.recognises(text) or recognises(text):
+        return text
+    if _LONE.search(text):
+        return f"  pool: {UNKNOWN}\n state: ONLINE\n{text}"
+    if counters := _COUNTERS.search(text):
+        function = "scrub" if counters[1] == "repaired" else "resilver"
+        lines = text[counters.start() :]
+        return f"  pool: {UNKNOWN}\n state: ONLINE\n  scan: {function} in progress\n{lines}"
+    if table := _TABLE.search(text):
+        return f"  pool: {table[1]}\n state: {table[2]}\n{text}"
+    if _BEGUN.search(text):
+        return f"  pool: {UNKNOWN}\n state: ONLINE\n{_BEGUN.sub(_as_printed, text, 1)}"
+    return text
+
+
+def _as_printed(begun: re.Match[str]) -> str:
+    """Return the begin of a scan as zpool prints it: a line of its own."""
+    return f"\n  scan: {begun[1]}\n\t"
+
+
+def assumed_vdevs(scan: Scan, status: PoolStatus) -> tuple[Vdev, ...]:
+    """Return the vdevs of a pool of which none can be read, as many as hold what is scanned.
+
+    They are the first vdev that is shown whole, else what the name of the first tells; a rebuild names its
+    dRAID.
+    """
+    layout = _roomy(_first(scan, status), scan)
+    return tuple(_as_shown(spec, number) for number, spec in enumerate(Layout.parse(layout).data))
+
+
+def assumed_words(vdevs: Iterable[Vdev]) -> str:
+    """Return the layout of vdevs that are assumed, as a person would type it."""
+    specs = (spec_of(vdev, with_disks=True) for vdev in vdevs)
+    return str(Layout(tuple(spec for spec in specs if spec is not None)))
+
+
+def _as_shown(spec: VdevSpec, number: int) -> Vdev:
+    kind, drives = kind_of(spec.kind), spec.children
+    children = tuple(Vdev(f"drive {number}.{each} (assumed)", "disk") for each in range(drives))
+    name = f"{spec.kind}-{number}"
+    data = spec.data if kind.has_groups else 0
+    return Vdev(name, spec.kind, "", "", spec.parity, data, spec.spares, children=children)
+
+
+def _first(scan: Scan, status: PoolStatus) -> str:
+    if scan.function == "remove":
+        return ASSUMED_REDUCED
+    if scan.function in COPIES:
+        return _named(scan.vdev) or ASSUMED_REBUILT
+    found = (*_shown(status.vdevs), *_shown(usual(vdev, scan) for vdev in status.vdevs))
+    if found:
+        return str(Layout(found[:1]))
+    width = width_of(scan)
+    if width is None:
+        return ASSUMED_LAYOUT
+    parity = usual_parity(width)
+    return ASSUMED_REBUILT if width == 1 else ASSUMED_OF.format(parity=parity, drives=width)
+
+
+def _named(name: str) -> str:
+    """Return the layout that the name of a vdev tells in full, as that of a dRAID does; else nothing."""
+    vdev = named_vdev(name)
+    try:
+        spec = spec_of(replace(vdev, children=(Vdev("", "disk"),) * vdev.width)) if vdev.width else None
+    except InputError:
+        return ""
+    return str(spec) if spec is not None else ""
+
+
+def width_of(scan: Scan, replaced: int = 1) -> int | None:
+    """Return how many drives a vdev has by what a resilver wrote; 1: each holds all, None: it does not tell.
+
+    From 2.2 on what is issued are the blocks of the vdev under repair, with their parity, of which each of
+    its drives holds its share (dsl_scan.c:count_block_issued).
+    """
+    counts = scan.form in ("2.2", "json") and scan.function == "resilver" and scan.issued and scan.repaired
+    if not counts or (scan.repaired or 0) < TELLING:
+        return None
+    share = replaced * (scan.issued or 0) / (scan.repaired or 1)
+    width = round(share)
+    near = abs(share - width) <= WIDTH_WITHIN * share and replaced <= width <= WIDEST
+    return width if near and width != ASSUMED_MIRROR else None
+
+
+def usual(vdev: Vdev, scan: Scan) -> Vdev:
+    """Return a vdev with as many drives as the scan tells, else as is usual, at the least those shown."""
+    usually = vdev.parity + ASSUMED_DATA if vdev.parity else ASSUMED_MIRROR
+    drives = max(usually, vdev.drives, min(vdev.at_least, MAX_CHILDREN))
+    replaced = sum(any(leaf.resilvering for leaf in child.leaves()) for child in vdev.children)
+    told = width_of(scan, max(1, replaced)) if vdev.parity else None
+    least = max(vdev.parity + 1, vdev.drives, vdev.at_least)
+    drives = told if told is not None and told >= least else drives
+    return _padded(vdev, drives)
+
+
+def with_drives(vdev: Vdev, scan: Scan, least: int) -> Vdev:
+    """Return a vdev with so many drives at least, or as many as the scan tells."""
+    told = width_of(scan)
+    return _padded(vdev, max(least, told or 0))
+
+
+def hidden_vdevs(shown: Sequence[Vdev], scan: Scan) -> tuple[Vdev, ...]:
+    """Return vdevs like the last one shown, as many as hold what is not to be issued.
+
+    From 2.2 on a resilver that has scanned all prints what it has to issue: what lies on the vdev that is
+    repaired.
+    """
+    whole = scan.form in ("2.2", "json") and (scan.scanned or 0) >= ALL_SCANNED * (scan.total or math.inf)
+    resilvers = scan.active and scan.function == "resilver"
+    if not (shown and whole and resilvers and scan.total and scan.total_issued):
+        return ()
+    more = min(round(scan.total / scan.total_issued), MAX_VDEVS) - len(shown)
+    last = shown[-1]
+    name = _NUMBER.sub("", last.name)
+    width = max(last.width, last.drives)
+    rows = (Vdev(f"{name} (assumed) {each}", "disk", "ONLINE") for each in range(width))
+    like = replace(last, state="ONLINE", children=tuple(rows))
+    return tuple(replace(like, name=f"{name}-{len(shown) + each}") for each in range(more))
+
+
+def _padded(vdev: Vdev, drives: int) -> Vdev:
+    """Return a vdev with healthy drives behind those shown."""
+    more = (Vdev(f"{vdev.name} {each} (assumed)", "disk", "ONLINE") for each in range(vdev.drives, drives))
+    return replace(vdev, children=(*vdev.children, *more))
+
+
+def _shown(vdevs: Iterable[Vdev]) -> Iterator[VdevSpec]:
+    """Yield the vdevs that are shown with all their drives, as a layout has them."""
+    for vdev in vdevs:
+        try:
+            spec = spec_of(vdev)
+        except InputError:
+            continue
+        if spec is not None:
+            yield spec
+
+
+def _roomy(layout: str, scan: Scan) -> str:
+    """Return a layout with as many such vdevs as hold what is scanned on the largest of common drives."""
+    parsed = Layout.parse(layout)
+    held = USUALLY_FULL * pool_size(parsed, COMMON_DRIVE_BYTES[-1], load_release(DEFAULT_RELEASE))
+    count = math.ceil((to_examine(scan, len(parsed.data)) or 0) / held)
+    return str(Layout(parsed.vdevs * count)) if 1 < count * len(parsed.vdevs) <= MAX_VDEVS else layout
