@@ -123,8 +123,9 @@ def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> M
     table = _as_blocks(begin, end, pool.table)
     before, behind = 0.0, 0.0
     if len(numbers) < count and around > 0:
+        edges = (begin // size < numbers[around]) | ((end - 1) // size > numbers[-around - 1])
         chunks = rebuild_chunks(
-            table,
+            _as_blocks(begin[edges], end[edges], pool.table),
             0,
             damaged_vdev(model.vdevs[0]),
             metaslab_bytes=size,
@@ -173,20 +174,17 @@ def _laid_out(
 ) -> tuple[Integers, Integers]:
     """Return the allocated ranges of a part of metaslabs of `size` bytes, the miniature's repeated in it."""
     begin, end = allocated_ranges(table, 0)
-    slab = level.slab_of(begin)
-    start = level.slab_starts()
+    slab, start = level.slab_of(begin), level.slab_starts()
     pieces = max(1, part // level.slab_bytes)
-    found: list[tuple[Integers, Integers]] = []
-    ranges = [
-        (begin[slab == number] - start[number], end[slab == number] - start[number])
-        for number in range(level.slab_count)
-    ]
-    for place, number in enumerate(numbers.tolist()):
-        base = -(-number * size // level.unit) * level.unit
-        for piece in range(pieces):
-            first, last = ranges[(place * pieces + piece) % level.slab_count]
-            found.append((base + piece * level.slab_bytes + first, base + piece * level.slab_bytes + last))
-    return np.concatenate([first for first, _ in found]), np.concatenate([last for _, last in found])
+    base = -(-numbers * size // level.unit) * level.unit
+    place = (base[:, None] + level.slab_bytes * np.arange(pieces)).ravel()
+    copied = np.arange(len(place)) % level.slab_count
+    # In each place the ranges of one slab, which stand one behind the other.
+    first = np.searchsorted(slab, np.arange(level.slab_count + 1))
+    lengths = (first[1:] - first[:-1])[copied]
+    moved = np.repeat(place - start[copied], lengths)
+    row = np.arange(len(moved)) + np.repeat(first[copied] - (np.cumsum(lengths) - lengths), lengths)
+    return begin[row] + moved, end[row] + moved
 
 
 def _as_blocks(begin: Integers, end: Integers, like: BlockTable) -> BlockTable:
