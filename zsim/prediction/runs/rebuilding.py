@@ -192,18 +192,18 @@ def _as_blocks(begin: Integers, end: Integers, like: BlockTable) -> BlockTable:
     count = len(begin)
     data = ~like.is_metadata
     usual = int(np.median(like.psize[data])) if data.any() else 128 << 10
-    zero, none = np.zeros(count, np.int64), np.full((count, MAX_DVAS), -1, np.int32)
+    one, none = np.ones(count, np.int64), np.full((count, MAX_DVAS), -1, np.int32)
     none[:, 0] = 0
     offset, asize = np.zeros((count, MAX_DVAS), np.int64), np.zeros((count, MAX_DVAS), np.int64)
     offset[:, 0], asize[:, 0] = begin, end - begin
     psize = np.minimum(usual, end - begin)
     return BlockTable(
-        objset=zero + 1,
-        object=zero + 1,
-        level=zero.astype(np.int16),
+        objset=one,
+        object=one,
+        level=np.zeros(count, np.int16),
         blkid=np.arange(count, dtype=np.int64),
         is_metadata=np.zeros(count, bool),
-        birth=zero + 1,
+        birth=one,
         psize=psize,
         lsize=psize,
         dva_count=np.ones(count, np.int16),
