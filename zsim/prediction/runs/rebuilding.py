@@ -29,7 +29,10 @@ from zsim.scenario.layout import VdevSpec
 from zsim.scenario.releases.capacity import vdev_capacity
 from zsim.vdevs.kind import kind_of
 
-FEWEST_METASLABS = whole_constant("sampling.fewest_metaslabs")
+FEWEST_METASLABS, MOST_METASLABS = (
+    whole_constant("sampling.fewest_metaslabs"), whole_constant("sampling.most_metaslabs")
+)  # fmt: skip
+"""Of a sample: each that is waited for takes a txg, with its writes on every drive."""
 STRETCHES = whole_constant("sampling.stretches")
 FULL = constant("sampling.full")
 """Of a pool as full as this, everything is taken as allocated: its holes are smaller than any block."""
@@ -155,6 +158,7 @@ def _chosen(count: int, wanted: int, around: int) -> Integers:
     if chosen + 2 * around >= count:
         return np.arange(count, dtype=np.int64)
     if around == 0:
+        chosen = min(chosen, MOST_METASLABS)
         return (2 * np.arange(chosen, dtype=np.int64) + 1) * count // (2 * chosen)
     length = -(-chosen // STRETCHES)
     room = count - 2 * around - length
