@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from zsim.base.constants import whole_constant
 from zsim.base.machine.at_rest import give_back
@@ -12,6 +12,7 @@ from zsim.base.machine.at_rest import give_back
 MOST_TOGETHER = whole_constant("work.most_together")
 """Blocks that several threads may lay out, or run on, at once."""
 _one = threading.RLock()
+_here = threading.local()
 
 
 @contextmanager
@@ -32,5 +33,19 @@ def alone_if_large(blocks: int) -> Iterator[None]:
         yield
         return
     with _one:
+        whole: ExitStack | None = getattr(_here, "whole", None)
+        if whole is not None:
+            whole.enter_context(_one)
         give_back()
         yield
+
+
+@contextmanager
+def one_world() -> Iterator[None]:
+    """Stay alone to the end of what follows, once some of it is large: its blocks are kept so long."""
+    with ExitStack() as whole:
+        _here.whole = whole
+        try:
+            yield
+        finally:
+            _here.whole = None

@@ -17,7 +17,7 @@ from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.operation.result import seconds_of
 from zsim.operation.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
-from zsim.prediction.inputs.alone import alone_if_large
+from zsim.prediction.inputs.alone import alone_if_large, one_world
 from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup
@@ -44,8 +44,9 @@ def run_world(case: Case, blocks: int, plane: Callable[[Case], PlaneModel]) -> M
     plane : callable
         From the world to its data plane, which is asked for once there is a population.
     """
-    pool = miniature(case, blocks=blocks)
-    return run_pool(case, pool, plane(case))
+    with one_world():
+        pool = miniature(case, blocks=blocks)
+        return run_pool(case, pool, plane(case))
 
 
 def run_pool(
