@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from llvmlite import binding
 
-from zsim.base.machine.at_rest import code_of, give_back_code
+from zsim.base.machine.at_rest import code_of, constants_of, give_back, give_back_code
 
 LLVM = "llvmlite"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="/proc tells of Linux alone")
@@ -53,3 +53,21 @@ def test_data_are_never_given_back() -> None:
         if "r-xp" not in line
     }
     assert kept.isdisjoint(first for first, _ in code_of("numpy") + code_of("umath") + code_of(LLVM))
+
+
+@linux
+def test_constants_are_given_back_but_for_those_that_were_written_to_as_they_were_loaded() -> None:
+    assert "ret i64 7" in module_of(7)
+    places = dict(constants_of(LLVM))
+    written = [
+        int(line.split("-")[0], 16)
+        for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
+        if LLVM in line and "r--p" in line and int(line.split("-")[0], 16) not in places
+    ]
+    assert places
+    assert written, "addresses are put into the tables of every library in C++"
+    before = {first: resident(first) for first in (*places, *written)}
+    give_back()
+    assert sum(map(resident, places)) < sum(before[first] for first in places)
+    assert all(resident(first) == before[first] for first in written)
+    assert "ret i64 8" in module_of(8)

@@ -115,14 +115,16 @@ def test_the_engine_is_the_one_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "wanted", "around"), [(200, 10, 0), (200, 10, 3), (1000, 1, 1), (50, 16, 5)]
+    ("count", "wanted", "around"),
+    [(200, 10, 0), (200, 10, 3), (1000, 1, 1), (50, 16, 5), (11_294, 10_559, 0)],
 )
 def test_chosen_metaslabs_are_of_the_vdev_and_ascend(count: int, wanted: int, around: int) -> None:
     chosen = rebuilding._chosen(count, wanted, around)
     assert (np.diff(chosen) > 0).all()
     assert chosen[0] >= 0
     assert chosen[-1] < count
-    assert len(chosen) >= max(wanted, rebuilding.FEWEST_METASLABS)
+    most = count if around else min(count, rebuilding.MOST_METASLABS)
+    assert len(chosen) >= min(most, max(wanted, rebuilding.FEWEST_METASLABS))
 
 
 def test_metaslabs_that_are_waited_for_lie_evenly() -> None:

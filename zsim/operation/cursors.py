@@ -18,6 +18,7 @@ from zsim.pool.blocks import BlockTable
 from zsim.scan.items import ScanItems
 from zsim.scan.rebuild import Chunks, allocated_ranges, with_chunks
 from zsim.vdevs.kind import LOG, NORMAL, SPECIAL
+from zsim.vdevs.ranges import cut
 
 Cursor = tuple[int, int]
 # An allocator of several has its own metaslabs only if there are three for each.
@@ -62,16 +63,16 @@ def best_places(blocks: BlockTable, number: int, asize: int, metaslab_bytes: int
     """
     count = asize // metaslab_bytes
     begin, end = free_ranges(blocks, number, count * metaslab_bytes)
-    ranks = []
-    for slab in range(count):
-        low, high = slab * metaslab_bytes, (slab + 1) * metaslab_bytes
-        rows = slice(np.searchsorted(end, low, side="right"), np.searchsorted(begin, high))
-        start, stop = np.maximum(begin[rows], low), np.minimum(end[rows], high)
-        if len(start) == 0:
-            continue
-        sizes = np.floor(np.log2(stop - start)).astype(np.int64)
-        ranks.append((-int(sizes.max()), -int((sizes == sizes.max()).sum()), slab, int(start[0])))
-    return np.array([place for *_, place in sorted(ranks)], np.int64)
+    used = begin < count * metaslab_bytes
+    begin, end = cut(begin[used], np.minimum(end[used], count * metaslab_bytes), metaslab_bytes)
+    if len(begin) == 0:
+        return begin
+    sizes = np.floor(np.log2(end - begin)).astype(np.int64)
+    slab = begin // metaslab_bytes
+    first = np.flatnonzero(np.concatenate(([True], slab[1:] > slab[:-1])))
+    largest = np.maximum.reduceat(sizes, first)
+    of_it = np.add.reduceat(sizes == np.repeat(largest, np.diff([*first, len(slab)])), first, dtype=np.int64)
+    return begin[first[np.lexsort((slab[first], -of_it, -largest))]]
 
 
 def metadata_vdevs(model: PlaneModel) -> list[int]:

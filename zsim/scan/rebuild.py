@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.pool.blocks import MAX_DVAS, BlockTable
+from zsim.pool.blocks import BlockTable
 from zsim.scan.items import ScanItems, joined_items, plain_items
 from zsim.scan.program import DamagedVdev, touched
 from zsim.vdevs.kind import kind_of
@@ -57,14 +57,20 @@ def allocated_ranges(
     begin, end : ndarray of int64, shape (ranges,)
         Ascending [bytes of its address space]; ranges that touch or overlap are one.
     """
-    here = (blocks.dva_vdev == vdev) & (np.arange(MAX_DVAS)[None, :] < blocks.dva_count[:, None])
-    begin, size = blocks.dva_offset[here], blocks.dva_asize[here]
+    copies = int(blocks.dva_count.max(initial=0))  # of ranges, which are most rows of a rebuild, one
+    here = blocks.dva_vdev[:, :copies] == vdev
+    if copies > 1:
+        here &= np.arange(copies)[None, :] < blocks.dva_count[:, None]
+    begin, size = blocks.dva_offset[:, :copies][here], blocks.dva_asize[:, :copies][here]
     if written is not None:
         begin, size = np.concatenate((begin, written[0])), np.concatenate((size, written[1]))
     if len(begin) == 0:
         return begin, begin
-    order = np.argsort(begin, kind="stable")
-    begin, end = begin[order], np.maximum.accumulate((begin + size)[order])
+    end = begin + size
+    if np.any(begin[1:] < begin[:-1]):
+        order = np.argsort(begin, kind="stable")
+        begin, end = begin[order], end[order]
+    end = np.maximum.accumulate(end)
     first = np.flatnonzero(np.concatenate(([True], begin[1:] > end[:-1])))
     return begin[first], np.maximum.reduceat(end, first)
 

@@ -23,9 +23,10 @@ def cut(begin: Integers, end: Integers, step: int) -> tuple[Integers, Integers]:
     begin, end : ndarray of int64, shape (pieces,)
         [bytes], in the order of the ranges.
     """
-    row, number = _numbered((end - 1) // step - begin // step + 1)
-    edge = (begin[row] // step + number) * step
-    return np.maximum(begin[row], edge), np.minimum(end[row], edge + step)
+    first = begin // step
+    pieces = (end - 1) // step - first + 1
+    row, number = _cut_ones(pieces)
+    return _replaced(begin, end, pieces, (first[row] + number) * step, number)
 
 
 def in_pieces(begin: Integers, end: Integers, most: int) -> tuple[Integers, Integers]:
@@ -43,12 +44,31 @@ def in_pieces(begin: Integers, end: Integers, most: int) -> tuple[Integers, Inte
     begin, end : ndarray of int64, shape (pieces,)
         Of the pieces, in the order of the ranges [bytes].
     """
-    row, number = _numbered(-(-(end - begin) // most))
-    start = begin[row] + number * most
-    return start, np.minimum(end[row], start + most)
+    pieces = -(-(end - begin) // most)
+    row, number = _cut_ones(pieces)
+    return _replaced(begin, end, pieces, begin[row] + number * most, number)
 
 
-def _numbered(pieces: Integers) -> tuple[Integers, Integers]:
-    """Return of each piece which range it is of, and its number in that range."""
-    row = np.repeat(np.arange(len(pieces)), pieces)
-    return row, np.arange(len(row)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+def _cut_ones(pieces: Integers) -> tuple[Integers, Integers]:
+    """Return of each piece of the ranges that are cut which range it is of, and its number in that range."""
+    cut_ones = np.flatnonzero(pieces > 1)
+    many = pieces[cut_ones]
+    row = np.repeat(cut_ones, many)
+    return row, np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
+
+
+def _replaced(
+    begin: Integers, end: Integers, pieces: Integers, edge: Integers, number: Integers
+) -> tuple[Integers, Integers]:
+    """Return the pieces: of ranges that are cut each begins at its edge, and ends where the next begins.
+
+    Most ranges are whole, and so few of the pieces are written anew.
+    """
+    if len(edge) == 0:
+        return begin, end
+    start, stop = np.repeat(begin, pieces), np.repeat(end, pieces)
+    places = np.flatnonzero(np.repeat(pieces > 1, pieces))
+    inner = number > 0
+    start[places[inner]] = edge[inner]
+    stop[places[inner] - 1] = edge[inner]
+    return start, stop

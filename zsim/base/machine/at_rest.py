@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import mmap
 import sys
 from pathlib import Path
+
+LINKER = "llvmlite"
+"""Part of the name of the library that links kernels."""
 
 
 def give_back_code(library: str) -> None:
@@ -24,22 +28,54 @@ def give_back_code(library: str) -> None:
         ctypes.CDLL(None).madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), mmap.MADV_DONTNEED)
 
 
+def give_back() -> None:
+    """Give back what is at rest, before something large: LLVM's pages, and what the C library keeps free.
+
+    Each thread keeps up to `KEPT_BYTES` of what was freed (`zsim.base.machine.lightly`, malloc_trim(3)).
+    Does nothing where the system is no Linux.
+    """
+    for address, size in (*code_of(LINKER), *constants_of(LINKER)):
+        ctypes.CDLL(None).madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), mmap.MADV_DONTNEED)
+    if sys.platform == "linux":
+        with contextlib.suppress(AttributeError):  # another C library than glibc
+            ctypes.CDLL(None).malloc_trim(0)
+
+
 @functools.cache
 def code_of(library: str) -> tuple[tuple[int, int], ...]:
     """Return address and length [bytes] of the code of a loaded library; nothing where that is not told.
 
     Data are left out, and constants: what was written to them since they were read would be lost.
     """
+    return tuple(place for place, rights, _ in _parts_of(library) if rights == "r-xp")
+
+
+@functools.cache
+def constants_of(library: str) -> tuple[tuple[int, int], ...]:
+    """Return address and length [bytes] of the constants of a loaded library that nothing was written to.
+
+    Where addresses were put in as it was loaded, pages are no longer those of its file.
+    """
+    return tuple(place for place, rights, written in _parts_of(library) if rights == "r--p" and not written)
+
+
+def _parts_of(library: str) -> list[tuple[tuple[int, int], str, bool]]:
+    """Return address and length [bytes], rights, and whether something was written to it, of each part."""
     if sys.platform != "linux":
-        return ()
+        return []
     try:
-        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
-        return ()
-    found = []
+        return []
+    found: list[tuple[tuple[int, int], str, bool]] = []
+    here = False
     for line in lines:
-        place, rights, *_, name = line.split(maxsplit=5)
-        if rights == "r-xp" and library in name.rpartition("/")[2]:
-            first, end = (int(address, 16) for address in place.split("-"))
-            found.append((first, end - first))
-    return tuple(found)
+        words = line.split(maxsplit=5)
+        if not words[0].endswith(":"):
+            here = len(words) > 5 and library in words[5].rpartition("/")[2]
+            if here:
+                first, end = (int(address, 16) for address in words[0].split("-"))
+                found.append(((first, end - first), words[1], False))
+        elif here and words[0] == "Anonymous:" and words[1] != "0":
+            found[-1] = *found[-1][:2], True
+    return found

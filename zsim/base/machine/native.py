@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.machine.at_rest import give_back_code
+from zsim.base.machine.at_rest import LINKER, give_back_code
 
 Column: TypeAlias = NDArray[np.generic]
 
@@ -41,8 +41,6 @@ PLAIN: dict[type, str] = {
 }  # fmt: skip
 MADE_OF: dict[str, type[int] | type[float]] = {INTEGER: int, REAL: float, TRUTH: int}
 OK, OK_NONE = 0, -2
-LINKER = "llvmlite"
-"""Name of the library that LLVM is in."""
 C_ORDER, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 """Bits of `ndarray.flags.num`."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,25 +46,34 @@ class PreparedQueue(Prepared):
         self.visits, self.before = split_walk(self.walk, setup.blocks)
         self._name_visited()
         self._collect_entries(setup)
+        self.unwind = self.items.unwind
         self.by_address: dict[int, list[I64]] = {}
-        self.by_extent: dict[int, list[tuple[int, int, I64]]] = {}
-        self.extents = 0
+        self._by_extent: dict[int, list[tuple[int, int, I64]]] = {}
+        self.slab_starts, self.rules, self.extents = slab_starts, rules, 0
         for vdev in np.unique(self.queue.vdev):
-            self._order(int(vdev), slab_starts(int(vdev)), rules)
+            self._order(int(vdev), slab_starts(int(vdev)))
         shared = EXTENT_BYTES * self.extents / max(1, len(self.queue))
         self.entry_bytes = self.queue.record_bytes.astype(np.float64) + shared
+
+    def slim(self) -> Self:
+        """Let go of what only the preparation needs, four fifths of it; return what is left."""
+        super().slim()
+        del self.walk, self.records, self.data_rows, self.copy_vdev, self.copy_offset, self.copy_columns
+        nothing = np.zeros(0, np.int64)
+        self.queue = replace(self.queue, copy=nothing, record_bytes=nothing)
+        return self
 
     def way_up(self, stopped: int) -> I64:
         """Return the entries of the blocks above the one at whose entry the visits were suspended.
 
         See `zsim.operation.sources.WholeQueues`.
         """
-        if stopped >= len(self.queue) or self.items.unwind is None:
+        if stopped >= len(self.queue) or self.unwind is None:
             return np.zeros(0, np.int64)
-        above, row = [], int(self.items.unwind[self.queue.item[stopped]])
+        above, row = [], int(self.unwind[self.queue.item[stopped]])
         while row >= 0:
             above.append(np.flatnonzero(self.queue.item == row))
-            row = int(self.items.unwind[row])
+            row = int(self.unwind[row])
         return np.concatenate(above) if above else np.zeros(0, np.int64)
 
     def _name_visited(self) -> None:
@@ -86,28 +96,55 @@ class PreparedQueue(Prepared):
         copies = len(self.items.copy_vdev)
         entries = _behind(both, len(self.items), copies)
         self.entries = item_records(entries)
-        self.entry_copies = np.zeros((len(self.queue), MOST_COPIES, 3), np.int64)
+        # Few entries have further copies.
+        have = np.flatnonzero(entries.copy_count)
+        self._copies = np.zeros((len(have), MOST_COPIES, 3), np.int64)
+        self._copies_at = np.zeros(len(self.queue), np.int32)
+        self._copies_at[have] = np.arange(len(have))
         for place in range(MOST_COPIES):
-            some = entries.copy_count > place
-            source = entries.copies[some] - copies + place
-            self.entry_copies[some, place, 0] = entries.copy_vdev[source]
-            self.entry_copies[some, place, 1] = entries.copy_offset[source]
-            self.entry_copies[some, place, 2] = entries.copy_columns[source]
+            some = entries.copy_count[have] > place
+            source = entries.copies[have[some]] - copies + place
+            self._copies[some, place, 0] = entries.copy_vdev[source]
+            self._copies[some, place, 1] = entries.copy_offset[source]
+            self._copies[some, place, 2] = entries.copy_columns[source]
 
-    def _order(self, vdev: int, starts: I64, rules: ExtentRules) -> None:
+    def copies_of(self, rows: I64) -> I64:
+        """Return where the further copies of entries lie that have some.
+
+        Returns
+        -------
+        ndarray of int64, shape (rows * MOST_COPIES, 3)
+            Top-level vdev, DVA offset [bytes] and columns of each, zeros where an entry has fewer.
+        """
+        return self._copies[self._copies_at[rows]].reshape(-1, 3)
+
+    def _order(self, vdev: int, starts: I64) -> None:
         rows = address_order(self.queue, vdev)
         slab = np.searchsorted(starts, self.queue.offset[rows], side="right") - 1
         bounds = np.searchsorted(slab, np.arange(len(starts) + 1))
         self.by_address[vdev] = [rows[a:b] for a, b in pairwise(bounds)]
-        extent, score = scored_extents(self.queue, rows, rules)
-        self.extents += len(score)
+        self.extents += len(scored_extents(self.queue, rows, self.rules)[1])
+
+    def by_extent(self, vdev: int) -> list[tuple[int, int, I64]]:
+        """Return the entries of a top-level vdev by extent, best score first, each with score and metaslab.
+
+        Only a scan that is short of memory asks for them.
+        """
+        if vdev not in self._by_extent:
+            self._by_extent[vdev] = self._scored(vdev)
+        return self._by_extent[vdev]
+
+    def _scored(self, vdev: int) -> list[tuple[int, int, I64]]:
+        rows, starts = address_order(self.queue, vdev), self.slab_starts(vdev)
+        slab = np.searchsorted(starts, self.queue.offset[rows], side="right") - 1
+        extent, score = scored_extents(self.queue, rows, self.rules)
         slab_of_extent = slab[np.searchsorted(extent, np.arange(len(score)))]
         order = np.lexsort((np.arange(len(score)), slab_of_extent, -score))
         ends = np.searchsorted(extent, np.arange(len(score)), side="right")
         begins = np.searchsorted(extent, np.arange(len(score)))
         keys = np.stack([-score[order], slab_of_extent[order]], axis=1)
         breaks = np.flatnonzero((np.diff(keys, axis=0) != 0).any(axis=1)) + 1
-        self.by_extent[vdev] = [
+        return [
             (int(-score[part[0]]), int(slab_of_extent[part[0]]),
              np.concatenate([rows[begins[each] : ends[each]] for each in part]))
             for part in np.split(order, breaks)
@@ -211,7 +248,7 @@ class TileQueues:
 
 
 def _extents_of(place: int, waiting: Waiting, vdev: int) -> Iterator[tuple[int, int, int, int, I64]]:
-    for score, slab, rows in waiting.prepared.by_extent[vdev]:
+    for score, slab, rows in waiting.prepared.by_extent(vdev):
         yield score, slab, place, waiting.tile.number, rows
 
 

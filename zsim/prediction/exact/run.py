@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from zsim.base.errors import NotSimulatedYet
+from zsim.base.machine.at_rest import give_back
 from zsim.case.case import Case
 from zsim.operation.result import seconds_of
 from zsim.operation.run import Run, RunResult, RunSetup
@@ -54,7 +55,9 @@ class ExactRun:
         populations: int = POPULATIONS,
     ) -> None:
         self.progress = progress
+        give_back()  # what the worlds before left free, and what the layout of the populations does
         self.tiling = Tiling(resolved, blocks, populations)
+        give_back()
         self.model = plane_model(resolved)
         self.resolved = resolved
         self.setup = whole_setup(resolved, self.tiling.table(0, first=True), self.model)
@@ -91,7 +94,9 @@ class ExactRun:
             alone = self._finished().end if self.resolved.second_at else 0.0
             self.setup = replace(self.setup, second=second_of(self.resolved, alone))
             self.run = self._run()
-        return member_result(self._finished(), self.setup)
+        found = member_result(self._finished(), self.setup)
+        self.tiling.release()
+        return found
 
     def _finished(self) -> RunResult:
         result = self.run.execute()

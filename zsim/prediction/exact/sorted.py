@@ -143,7 +143,7 @@ class Regions:
         records["copies"] = MOST_COPIES * np.arange(first, end)
         # What has no other copies needs none of its room.
         some = np.flatnonzero(records["copy_count"])
-        copies = prepared.entry_copies[rows[some]].reshape(-1, 3)
+        copies = prepared.copies_of(rows[some])
         vdev = (copies[:, 0] + tile.turn - prepared.turn) % vdevs
         places = (MOST_COPIES * (first + some)[:, None] + np.arange(MOST_COPIES)).ravel()
         target = self.plane.memory.copies
@@ -304,15 +304,20 @@ class SortedTiles:
 
         def make(part: RunSetup, turn: int) -> PreparedQueue:
             starts = {(number + turn) % tiling.vdevs: level.slab_starts() for number, level in levels.items()}
-            return PreparedQueue(part, turn, starts.__getitem__, rules)
+            made = PreparedQueue(part, turn, starts.__getitem__, rules)
+            return made.slim() if known else made
 
+        # The plane is made of the first one, all of it; a name of this object's would make a ring.
+        known: list[PreparedQueue] = []
         self.preparer = Preparer(tiling, setup, make)
         blocks = ScanBlocks(setup, queued=False)
         self.windows, self.pool_window = blocks.windows, blocks.pool_window
         sample: PreparedQueue = self.preparer.prepared(next(tiling.tiles()))
+        known.append(sample)
         log = item_records(blocks.items)[blocks.log_items]
         self.mean_entries = len(sample.queue)
         self.regions = Regions(setup, sample, blocks.slots(), log)
+        sample.slim()
         self.plane = self.regions.plane
         self.begin()
 
@@ -336,8 +341,11 @@ class SortedTiles:
         return self._issued_entries / max(1.0, self.mean_entries * self.tiling.count)
 
     def release(self) -> None:
-        """Let go of the data plane."""
+        """Let go of the data plane, and of what was prepared: a hundred megabytes."""
         self.plane = self.regions.plane = self.visits.plane = cast("CompiledPlane", None)
+        self.preparer = self.visits.preparer = cast("Preparer[PreparedQueue]", None)
+        self.queues = self.visits.queues = TileQueues(self.tiling.vdevs)
+        self.visits.loaded, self._order = [], None
 
     @property
     def waiting(self) -> int:

@@ -132,6 +132,10 @@ class Tiling:
         if base != (self.count - 1) % self.populations:
             self._built.pop(base, None)
 
+    def release(self) -> None:
+        """Let go of all populations but the first; they are built again if they are asked for."""
+        self._built.clear()
+
     @property
     def geometry(self) -> Miniature:
         """The miniature whose metaslabs all populations have."""

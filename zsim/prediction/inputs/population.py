@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -29,6 +27,7 @@ from zsim.pool.recipes.recipe import Growth, TopLevel
 from zsim.pool.simulator.files import expansion
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.groups import with_degraded_groups
+from zsim.prediction.inputs.alone import alone_if_large
 from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import NORMAL, kind_of
 
@@ -66,9 +65,6 @@ MOST_LARGER, MOST_CHILDREN = (
     whole_constant("population.most_children"),
 )
 """Blocks, and blocks times the drives of the first vdev, where there are to be more than are asked for."""
-LAID_OUT_TOGETHER = whole_constant("population.laid_out_together")
-"""Populations of more blocks are laid out one at a time, whatever else runs beside them."""
-_ALONE = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +184,7 @@ def _large_enough(case: Case, blocks: int) -> tuple[PoolMiniature, str]:
     if wanted <= blocks:
         return pool, note
     del pool
-    with _ALONE if wanted > LAID_OUT_TOGETHER else contextlib.nullcontext():
+    with alone_if_large(wanted):
         return pool_miniature(case, blocks=wanted, heaps=_heaps(case))
 
 

@@ -29,7 +29,10 @@ from zsim.scenario.layout import VdevSpec
 from zsim.scenario.releases.capacity import vdev_capacity
 from zsim.vdevs.kind import kind_of
 
-FEWEST_METASLABS = whole_constant("sampling.fewest_metaslabs")
+FEWEST_METASLABS, MOST_METASLABS = (
+    whole_constant("sampling.fewest_metaslabs"), whole_constant("sampling.most_metaslabs")
+)  # fmt: skip
+"""Of a sample: each that is waited for takes a txg, with its writes on every drive."""
 STRETCHES = whole_constant("sampling.stretches")
 FULL = constant("sampling.full")
 """Of a pool as full as this, everything is taken as allocated: its holes are smaller than any block."""
@@ -123,8 +126,9 @@ def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> M
     table = _as_blocks(begin, end, pool.table)
     before, behind = 0.0, 0.0
     if len(numbers) < count and around > 0:
+        edges = (begin // size < numbers[around]) | ((end - 1) // size > numbers[-around - 1])
         chunks = rebuild_chunks(
-            table,
+            _as_blocks(begin[edges], end[edges], pool.table),
             0,
             damaged_vdev(model.vdevs[0]),
             metaslab_bytes=size,
@@ -154,6 +158,7 @@ def _chosen(count: int, wanted: int, around: int) -> Integers:
     if chosen + 2 * around >= count:
         return np.arange(count, dtype=np.int64)
     if around == 0:
+        chosen = min(chosen, MOST_METASLABS)
         return (2 * np.arange(chosen, dtype=np.int64) + 1) * count // (2 * chosen)
     length = -(-chosen // STRETCHES)
     room = count - 2 * around - length
@@ -173,20 +178,17 @@ def _laid_out(
 ) -> tuple[Integers, Integers]:
     """Return the allocated ranges of a part of metaslabs of `size` bytes, the miniature's repeated in it."""
     begin, end = allocated_ranges(table, 0)
-    slab = level.slab_of(begin)
-    start = level.slab_starts()
+    slab, start = level.slab_of(begin), level.slab_starts()
     pieces = max(1, part // level.slab_bytes)
-    found: list[tuple[Integers, Integers]] = []
-    ranges = [
-        (begin[slab == number] - start[number], end[slab == number] - start[number])
-        for number in range(level.slab_count)
-    ]
-    for place, number in enumerate(numbers.tolist()):
-        base = -(-number * size // level.unit) * level.unit
-        for piece in range(pieces):
-            first, last = ranges[(place * pieces + piece) % level.slab_count]
-            found.append((base + piece * level.slab_bytes + first, base + piece * level.slab_bytes + last))
-    return np.concatenate([first for first, _ in found]), np.concatenate([last for _, last in found])
+    base = -(-numbers * size // level.unit) * level.unit
+    place = (base[:, None] + level.slab_bytes * np.arange(pieces)).ravel()
+    copied = np.arange(len(place)) % level.slab_count
+    # In each place the ranges of one slab, which stand one behind the other.
+    first = np.searchsorted(slab, np.arange(level.slab_count + 1))
+    lengths = (first[1:] - first[:-1])[copied]
+    moved = np.repeat(place - start[copied], lengths)
+    row = np.arange(len(moved)) + np.repeat(first[copied] - (np.cumsum(lengths) - lengths), lengths)
+    return begin[row] + moved, end[row] + moved
 
 
 def _as_blocks(begin: Integers, end: Integers, like: BlockTable) -> BlockTable:
@@ -194,18 +196,18 @@ def _as_blocks(begin: Integers, end: Integers, like: BlockTable) -> BlockTable:
     count = len(begin)
     data = ~like.is_metadata
     usual = int(np.median(like.psize[data])) if data.any() else 128 << 10
-    zero, none = np.zeros(count, np.int64), np.full((count, MAX_DVAS), -1, np.int32)
+    one, none = np.ones(count, np.int64), np.full((count, MAX_DVAS), -1, np.int32)
     none[:, 0] = 0
     offset, asize = np.zeros((count, MAX_DVAS), np.int64), np.zeros((count, MAX_DVAS), np.int64)
     offset[:, 0], asize[:, 0] = begin, end - begin
     psize = np.minimum(usual, end - begin)
     return BlockTable(
-        objset=zero + 1,
-        object=zero + 1,
-        level=zero.astype(np.int16),
+        objset=one,
+        object=one,
+        level=np.zeros(count, np.int16),
         blkid=np.arange(count, dtype=np.int64),
         is_metadata=np.zeros(count, bool),
-        birth=zero + 1,
+        birth=one,
         psize=psize,
         lsize=psize,
         dva_count=np.ones(count, np.int16),
