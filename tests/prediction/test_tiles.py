@@ -74,13 +74,19 @@ def test_only_where_nothing_depends_on_what_was_done_long_before(fields: dict[st
     assert one_tile.in_windows(one, plane_model(one)) is tiled
 
 
-def test_too_little_memory_makes_short_phases() -> None:
+def test_a_whole_pool_short_of_memory_is_run_as_it_is_and_a_tile_in_rounds() -> None:
     one = case(memory="16G", drive_size="4TB")
-    assert not one_tile.short_phases(one, pool(one, scale=1.0))
-    starved = replace(one, memory=64 << 20)
-    assert one_tile.short_phases(starved, pool(one, count=1000, scale=1e5))
+    whole = pool(one, count=1000, damaged=one.vdevs[0])
+    assert not one_tile.in_rounds(one, whole)
+    starved = replace(one, memory=64 << 20, release=one.release.with_tunables({"zfs_scan_mem_lim_min": 1000}))
+    starved = replace(starved, memory=100_000)
+    assert one_tile.in_rounds(starved, whole)
+    tile = pool(one, count=1000, scale=1e5)
+    assert not one_tile.in_rounds(starved, tile)
+    assert one_tile.as_tile(WindowPlan(), starved, tile).memory is not None
+    assert one_tile.as_tile(WindowPlan(), one, pool(one, scale=1.0)).memory is None
     legacy = replace(starved, release=one.release.with_tunables({"zfs_scan_legacy": 1}))
-    assert not one_tile.short_phases(legacy, pool(one, count=1000, scale=1e5)), "it collects nothing"
+    assert one_tile.as_tile(WindowPlan(), legacy, tile).memory is None, "it collects nothing"
 
 
 def test_a_population_of_real_metaslabs_is_the_pool() -> None:
