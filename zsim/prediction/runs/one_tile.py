@@ -232,11 +232,15 @@ def tile_result(
     Returns
     -------
     MemberResult
-        Its phases have the shares of the duration that they have in the tile.
+        Its phases have the shares of the duration that they have in the tile; ends of txgs of a tile that is
+        shorter than a slice have theirs of the pool's.
     """
     whole_s = run.time_s if time_s is None else time_s
     visit, issue = seconds_of(run.phases, "visit"), seconds_of(run.phases, "issue")
-    share = (visit + issue) / max(counted.end, 1e-9)
+    share, span_s = (visit + issue) / max(counted.end, 1e-9), counted.end
+    if run.quiet_s is not None and not run.complete:
+        share = max(share, run.txg.slice_s / (run.txg.slice_s + run.quiet_s))
+        span_s = min(span_s, run.visit_s / run.plan.visits + run.issue_s / run.plan.times)
     every = whole_s / run.time_s
     visit_s, issue_s = run.visit_s * share * every, run.issue_s * share * every
     own_s = max(run.time_s, 1e-9)
@@ -252,4 +256,5 @@ def tile_result(
         scale=issued / max(1, counted.issued_bytes),
         run=replace(counted, progress=course),
         model=model,
+        worked_s=span_s,
     )
