@@ -15,7 +15,7 @@ from zsim.operation.run import Run
 from zsim.operation.scans import SortedScan
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
-from zsim.prediction.runs.member import whole_setup
+from zsim.prediction.runs.member import plane_of, whole_setup
 from zsim.scenario.model import Scenario
 
 TUNABLES = {
@@ -52,3 +52,27 @@ def test_metadata_are_read_ahead_while_the_scan_visits_and_only_then(monkeypatch
     assert len(read["visit"]) > 3
     assert sum(read["visit"]) > 100
     assert sum(read["issue"]) == 0
+
+
+def test_both_engines_take_turns_alike() -> None:
+    ends = []
+    for engine in ("compiled", "reference"):
+        stated = {
+            "layout": "raidz1x3",
+            "history": "small-files",
+            "fill": 0.5,
+            "drive_size": "2GB",
+            "load": [],
+        }
+        case = resolve(
+            Scenario.from_dict(
+                stated | {"engine": engine, "tunables": TUNABLES | {"zfs_scan_mem_lim_min": 50_000}}
+            )
+        )
+        pool = miniature(case, blocks=2_000)
+        whole = whole_setup(case, pool.table, plane_model(case))
+        setup = replace(whole, memory=500_000, plane=plane_of(case))
+        result = Run(setup).finish()
+        ends.append((result.end, result.children))
+        assert [name for name, _, _ in result.phases].count("visit") > 1
+    assert ends[0] == ends[1]
