@@ -71,6 +71,19 @@ def test_every_entry_is_issued_once_and_memory_holds_what_waits(strict: int) -> 
         waits[sweep] = False
 
 
+def test_a_scrub_of_several_vdevs_has_extents_of_each() -> None:
+    one = case(layout="2*raidz2x6+special:mirror2", memory="64G", operation="scrub")
+    queue, pool = queue_of(one)
+    with np.errstate(all="raise"):
+        sweeps = sweeps_of(queue, memory_of(one, pool), ScanPace(pool.scale, 40.0, 5.0, 5.0))
+    assert np.array_equal(np.sort(np.concatenate(sweeps)), np.arange(len(queue)))
+    offset, orders = in_places(queue, sweeps, pool.levels, 3)
+    for vdev, order in enumerate(orders):
+        assert (queue.vdev[order] == vdev).all()
+    assert sum(map(len, orders)) == len(queue)
+    assert offset.min() >= 0
+
+
 def test_a_checkpoint_empties_the_queues() -> None:
     one = case(memory="1P")
     queue, pool = queue_of(one)

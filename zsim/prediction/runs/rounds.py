@@ -160,7 +160,7 @@ class _Rounds:
     def issue(self) -> None:
         """Issue extents, the best score first, for whole txgs, until the soft limit is reached."""
         queue, order = self.queue, self.pending.addresses.in_order(self.rows)
-        extent, score = scored_extents(queue, order, self.memory.rules)
+        extent, score = self._extents(order)
         rank = np.empty(len(score), np.int64)
         rank[np.argsort(-score, kind="stable")] = np.arange(len(score))
         best = np.argsort(rank[extent], kind="stable")
@@ -174,6 +174,16 @@ class _Rounds:
         kept[chosen] = False
         self.rows = np.sort(order[kept])
         self.now += count / self.rate
+
+    def _extents(self, order: I64) -> tuple[I64, I64]:
+        """Return the extents of entries in LBA order and their scores, vdev by vdev."""
+        extents, scores, count = [], [], 0
+        for rows in np.split(order, np.flatnonzero(np.diff(self.queue.vdev[order])) + 1):
+            extent, score = scored_extents(self.queue, rows, self.memory.rules)
+            extents.append(extent + count)
+            scores.append(score)
+            count += len(score)
+        return np.concatenate(extents), np.concatenate(scores)
 
     def _rest_of_txg(self, least: int) -> int:
         """Return how many more entries a txg issues once enough are; shares of one are carried on."""
