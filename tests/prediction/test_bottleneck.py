@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import zsim
+from zsim.base.model_data import models_directory
 from zsim.case.resolve import resolve
 from zsim.operation.blocks import scan_tables
 from zsim.prediction.inputs.hardware import plane_model
@@ -119,3 +121,10 @@ def test_what_was_made_of_blocks_serves_only_runs_that_would_make_the_same() -> 
         assert found is not first
         assert found.wanted.tolist() == scan_tables(other, queued=True).wanted.tolist()
     assert bench.kept.of(own, queued=False).queue is None
+
+
+def test_an_enclosure_of_a_file_is_called_as_the_file_is_not_by_its_path(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text((models_directory() / "enclosures" / "port-multiplier-cbs.toml").read_text())
+    stated = zsim.Scenario.from_dict({"layout": "raidz1x4", "enclosure": str(mine)})
+    assert {link.name.partition(": ")[0] for link in plane_model(resolve(stated)).links} == {"mine"}

@@ -138,6 +138,12 @@ def test_stretches_have_neighbours_before_and_behind() -> None:
     assert [len(each) for each in stretches] == [4, 2, 2, 4], "two more at the first and the last"
 
 
+def test_stretches_tell_the_mean_of_all_tracks() -> None:
+    """Inner tracks have half the rate of the outer ones; the time a metaslab takes is convex in its place."""
+    place = rebuilding._chosen(10_000, 400, 1) / 10_000
+    assert float(np.mean(1.0 / (1.0 - 0.5 * place))) == pytest.approx(2.0 * np.log(2.0), rel=0.006)
+
+
 def test_of_few_metaslabs_all_are_taken() -> None:
     assert rebuilding._chosen(12, 8, 3).tolist() == list(range(12))
 

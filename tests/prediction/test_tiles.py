@@ -16,7 +16,13 @@ from zsim.case.resolve import resolve
 from zsim.pool.blocks import BlockTable
 from zsim.prediction.groups import degraded_share
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.inputs.population import POPULATIONS, WorldPopulation, _heaps, _may_lie_anywhere
+from zsim.prediction.inputs.population import (
+    POPULATIONS,
+    WorldPopulation,
+    _heaps,
+    _may_lie_anywhere,
+    miniature,
+)
 from zsim.prediction.runs import middle, one_tile
 from zsim.prediction.runs.middle import MiddleWorld
 from zsim.prediction.runs.windows import WindowPlan
@@ -74,13 +80,19 @@ def test_only_where_nothing_depends_on_what_was_done_long_before(fields: dict[st
     assert one_tile.in_windows(one, plane_model(one)) is tiled
 
 
-def test_too_little_memory_makes_short_phases() -> None:
+def test_a_whole_pool_short_of_memory_is_run_as_it_is_and_a_tile_in_rounds() -> None:
     one = case(memory="16G", drive_size="4TB")
-    assert not one_tile.short_phases(one, pool(one, scale=1.0))
-    starved = replace(one, memory=64 << 20)
-    assert one_tile.short_phases(starved, pool(one, count=1000, scale=1e5))
+    whole = pool(one, count=1000, damaged=one.vdevs[0])
+    assert not one_tile.in_rounds(one, whole)
+    starved = replace(one, memory=64 << 20, release=one.release.with_tunables({"zfs_scan_mem_lim_min": 1000}))
+    starved = replace(starved, memory=100_000)
+    assert one_tile.in_rounds(starved, whole)
+    tile = pool(one, count=1000, scale=1e5)
+    assert not one_tile.in_rounds(starved, tile)
+    assert one_tile.as_tile(WindowPlan(), starved, tile).memory is not None
+    assert one_tile.as_tile(WindowPlan(), one, pool(one, scale=1.0)).memory is None
     legacy = replace(starved, release=one.release.with_tunables({"zfs_scan_legacy": 1}))
-    assert not one_tile.short_phases(legacy, pool(one, count=1000, scale=1e5)), "it collects nothing"
+    assert one_tile.as_tile(WindowPlan(), legacy, tile).memory is None, "it collects nothing"
 
 
 def test_a_population_of_real_metaslabs_is_the_pool() -> None:
@@ -221,3 +233,16 @@ def test_all_of_a_raidz_is_degraded() -> None:
 def test_only_a_resilver_of_a_draid_looks_for_degraded_groups(fields: dict[str, Any]) -> None:
     assert not case(**fields).repairs_groups
     assert case(layout="draid2:4d:12c:1s", target="new-drive").repairs_groups
+
+
+def test_the_end_of_a_txg_has_its_share_of_the_pool_not_of_a_tile_of_milliseconds() -> None:
+    one = case(
+        layout="raidz2x6+special:mirror2", alloc="10.8T", drive_size="4TB", special_drive="generic-nvme-ssd",
+        special_drive_size="1TB", replace_in="special", load=[], history="home-nas",
+    )  # fmt: skip
+    tile = one_tile.run_pool(one, miniature(one, blocks=5000), plane_model(one))
+    ends = [after - end for (_, _, end), after in zip(tile.run.phases[-1:], [tile.run.end], strict=True)]
+    assert ends[0] > 0.2 * tile.run.end, "the tile is over in less time than the end of its txg takes"
+    assert tile.sync_s < 0.05 * tile.time_s
+    assert tile.visit_s + tile.issue_s + tile.sync_s == pytest.approx(tile.time_s)
+    assert tile.span_s < 0.8 * tile.run.end

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -154,3 +156,21 @@ def test_what_scans_read_is_all_but_the_log():
     layout = Layout.parse("2*raidz2x6+special:mirror2+log:mirror2+cache:1")
     assert [str(vdev) for vdev in layout.stored] == ["raidz2x6", "raidz2x6", "special:mirror2"]
     assert layout.data == layout.stored[:2]
+
+
+def test_cache_and_spare_without_a_number_are_one_drive() -> None:
+    layout = Layout.parse("raidz2x8+special:mirror2+cache+spare")
+    assert (layout.cache, layout.spares, str(layout)) == (1, 1, "raidz2x8+special:mirror2+cache:1+spare:1")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("raidz2x6->7", "raidz2x6 with --operation expand, and raidz2x6+1 when it is done"),
+        ("raidz1x4->raidz1x5", "raidz1x4 with --operation expand, and raidz1x4+1 when it is done"),
+        ("mirror2+log", "of which vdev the log is made is not said, such as log:mirror2"),
+    ],
+)
+def test_what_is_nearly_a_layout_is_told_how_it_is_written(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        Layout.parse(text)

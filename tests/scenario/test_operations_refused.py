@@ -56,3 +56,22 @@ def test_a_factor_is_constant_unless_it_comes_in_spells(text: str, constant: flo
     assert isinstance(slow, SlowDrive)
     assert slow.constant == constant
     assert stated(layout="raidz2x6", slow=[str(slow)]).slow == (slow,)
+
+
+@pytest.mark.parametrize("where", [1, "1", "dedup"])
+def test_a_dedup_vdev_is_not_repaired_and_says_why(where: object) -> None:
+    with pytest.raises(InputError, match="not simulated yet: no simulated pool holds a dedup table"):
+        Scenario.from_dict({"layout": "raidz2x8+dedup:mirror2", "replace_in": where})
+
+
+@pytest.mark.parametrize(
+    ("layout", "where", "why"),
+    [
+        ("raidz2x8+log:mirror2", "log", "is for the intent log, which is not resilvered"),
+        ("raidz2x8+special:mirror2", "dedup", "has no dedup vdev"),
+        ("raidz2x8", "special", "has no special vdev"),
+    ],
+)
+def test_a_class_to_repair_is_one_that_is_there(layout: str, where: str, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        Scenario.from_dict({"layout": layout, "replace_in": where})

@@ -26,6 +26,9 @@ from zsim.scenario.releases.products import Product, Timed, system_of
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
 from zsim.vdevs.kind import NORMAL, kind_of
 
+ENOUGH_MEMORY = 1 << 60
+"""Of a host of which nobody says how much it has: the records of a sorted scan fit [bytes]."""
+
 
 @dataclass(frozen=True, slots=True)
 class CaseAssumption:
@@ -360,6 +363,17 @@ class Case:
                 size = each.size or (self.drive_size if model.is_generic else model.capacity_bytes)
                 return shelf.sized(name, max(size, self.drive_size))
         return None
+
+    @property
+    def scan_memory(self) -> int | None:
+        """Main memory that the records of a sorted scan have to fit [bytes]; None where nobody says: they do.
+
+        A limit that is stated as a tunable counts with the usual size of the memory.
+        """
+        limits = any(
+            name.startswith("zfs_scan_") and "mem_lim" in name for name in self.scenario.tunables or ()
+        )
+        return self.memory if limits or not self.assumed("memory") else None
 
     def assumed(self, name: str) -> bool:
         """Tell whether a field was not stated."""

@@ -37,6 +37,7 @@ DEFAULT_RECORD = 128 << 10
 DEFAULT_MEMORY = 16 << 30
 DEFAULT_CPUS = 8
 DEFAULT_PRECISION = 0.02
+MEMORY_REASON = "a common size; what a sorted scan collects is taken to fit it"
 WRITE_CACHE_REASON = "as drives leave the factory; RAID controllers, SAS drives and some servers have it off"
 DEFAULT_SEED = 1
 HOST, FASTEST_SATA = "onboard-sata", constant("worlds.fastest_sata")
@@ -223,7 +224,7 @@ def _settings(door: _Door, space: _Space, growth: Growth) -> _Settings:
         frag=take("frag", frag, None, "as it comes", "what the pool's history leaves"),
         frag_of=frag_of,
         ashift=take("ashift", scenario.ashift, sectors, f"{sectors} ({1 << sectors} bytes)", why),
-        memory=take("memory", scenario.memory, DEFAULT_MEMORY, "16G", "a common size"),
+        memory=take("memory", scenario.memory, DEFAULT_MEMORY, "16G", MEMORY_REASON),
         cpus=take("cpus", scenario.cpus, DEFAULT_CPUS, str(DEFAULT_CPUS), "a common number"),
         write_cache=take("write_cache", scenario.write_cache, True, "on", WRITE_CACHE_REASON),
     )

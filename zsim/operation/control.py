@@ -159,8 +159,16 @@ class Plane(Protocol):
         """Set where metadata blocks are (META codes)."""
         ...
 
+    def set_offsets(self, items: NDArray[np.int64], offset: NDArray[np.int64]) -> None:
+        """Set where items lie [bytes]."""
+        ...
+
     def set_wanted(self, items: NDArray[np.int64]) -> None:
         """Set which metadata the prefetch thread is to fetch, rising."""
+        ...
+
+    def take_wanted(self) -> NDArray[np.int64]:
+        """Take from the prefetch thread what it is to fetch; return it, rising."""
         ...
 
     def start_clients(self) -> None:

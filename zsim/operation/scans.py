@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+import numpy as np
+
 from zsim.engine.codes import STREAM_FINISHED
 from zsim.operation.control import Steps
 from zsim.operation.memory_limit import MemoryLimit, Queued
@@ -143,11 +145,17 @@ class SortedScan:
             self.limit.finish_visits()
 
     def issue(self) -> Steps[None]:
-        """Issue queued entries for a slice."""
-        begin, by_address = self.pool.elapsed, self.limit.by_address
+        """Issue queued entries for a slice; metadata are prefetched only while the scan visits.
+
+        OpenZFS dsl_scan.c:dsl_scan_sync starts dsl_scan_prefetch_thread with the visits, and stops it then.
+        """
+        begin, by_address, plane = self.pool.elapsed, self.limit.by_address, self.pool.plane
+        wanted = plane.take_wanted()
         yield from self.slice(
             lambda: self.source.load_entries(by_address=by_address), self.source.note_entries
         )
+        if len(wanted):
+            plane.set_wanted(np.union1d(wanted, plane.take_wanted()))
         self.pool.book("issue", begin)
         if self.source.waiting == 0:
             self.limit.drained(self.pool.elapsed)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
+from zsim.base.constants import whole_constant
 from zsim.base.units import format_bytes, format_drive_size, format_fraction
 from zsim.case.case import Case
 from zsim.case.worlds import USES, ends_of
-from zsim.pool.recipes.histories import History
+from zsim.pool.recipes.histories import History, history_recipe
+from zsim.pool.simulator.files import expansion, mean_record_bytes
 from zsim.prediction.inputs.ensemble import Unknown, unknowns
+from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
+
+COMMON_MEMORY = whole_constant("answer.common_memory")
 
 
 def missing(case: Case, inputs: tuple[Unknown, ...]) -> tuple[str, ...]:
@@ -30,7 +35,28 @@ def missing(case: Case, inputs: tuple[Unknown, ...]) -> tuple[str, ...]:
         found.append(f"how full the pool is (sampled, {low} to {high}: give --alloc or --fill)")
     if found and "history" in values and case.assumed("recordsize"):
         found.append(f"its record sizes (sampled, {record_span(case)}: give --history or --recordsize)")
+    known = not values.get("drive_size") and not values.get("fill")
+    if known and not (case.assumed("history") and case.assumed("recordsize")):
+        found.extend(_memory(case))
     return tuple(found)
+
+
+def _memory(case: Case) -> list[str]:
+    """Return that nobody says how much memory the host has, where a sorted scan needs more than many have."""
+    scans = case.release.order == "sorted" and case.operation in ("resilver", "scrub")
+    if not scans or case.scan_memory is not None or case.facts.block_list is not None:
+        return []
+    history = case.stated_history()
+    recipe = history_recipe(history, case.vdevs, case.allocator, case.release, case.fill, history.rounds)
+    vdevs = len(case.layout.data) if case.operation == "resilver" else 1
+    records = case.alloc / vdevs / (mean_record_bytes(recipe) * expansion(recipe))
+    needed = int(records * (SIO_BYTES + DVA_BYTES) * case.release.tunables["zfs_scan_mem_lim_fact"])
+    if needed < COMMON_MEMORY:
+        return []
+    return [
+        f"the memory of the host (taken as enough; with less than {format_bytes(needed)} a sorted scan "
+        "cannot sort all at once: give --memory)"
+    ]
 
 
 def missing_of_all(cases: Iterable[Case]) -> tuple[str, ...]:

@@ -139,7 +139,7 @@ def _used(result: MemberResult, leaf: int) -> bool:
 
 def _row(result: MemberResult, role: str, members: Sequence[int]) -> Leaf:
     rows, model = result.run.leaves[list(members)], result.model
-    span = max(result.run.end, 1e-9)
+    span = result.span_s
     commands = max(1.0, float((rows["reads"] + rows["writes"]).sum()))
     moved = float((rows["read_bytes"] + rows["write_bytes"]).sum())
     servers = model.leaves[members[0]].drive.parallel_commands
@@ -175,7 +175,7 @@ def busiest(result: MemberResult, kind: str | None = None) -> tuple[str, float, 
     number : int
         A leaf of it, or a link.
     """
-    span, model = max(result.run.end, 1e-9), result.model
+    span, model = result.span_s, result.model
     best: tuple[str, float, int] = ("nothing", 0.0, 0)
     for number, leaf in enumerate(model.leaves):
         share = float(result.run.leaves["busy"][number]) / span / leaf.drive.parallel_commands
@@ -294,7 +294,7 @@ def breakdown(result: MemberResult, limit: str | None = None, *, apart: bool = T
         group spend on each cause, idle beside, and metadata phase and txg ends as they are.
     """
     (_, members), issue = _spending(result, limit, apart), result.issue_s
-    means, span = _sums(result, members), max(result.run.end, 1e-9)
+    means, span = _sums(result, members), result.span_s
     servers = result.model.leaves[members[0]].drive.parallel_commands
     shares = {cause: means[column] / span / servers for cause, column in CAUSE_COLUMNS.items()}
     waiting = max(0.0, 1.0 - math.fsum(shares.values()))
@@ -406,7 +406,7 @@ def _of_phase(result: MemberResult, kinds: tuple[str, ...], part: float) -> _Sha
     done = np.sum(here, axis=0)
     every = np.maximum(np.sum(list(booked.values()), axis=(0, 1)), 1e-9)
     read, written = (done.sum(axis=0) / every)[1:]
-    span = max(part * result.run.end, 1e-9)
+    span = max(part * result.span_s, 1e-9)
     groups = dict(_groups(result))
     busy = {
         role: min(

@@ -8,7 +8,7 @@ from zsim.scenario.fields import Fields
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
 from zsim.scenario.releases.products import shipped
 from zsim.scenario.releases.profile import ReleaseProfile
-from zsim.vdevs.kind import DEDUP, FEWEST_TO_SIT_OUT, LOG, NORMAL, SPECIAL, kind_of, kinds
+from zsim.vdevs.kind import CLASSES, DEDUP, FEWEST_TO_SIT_OUT, LOG, NORMAL, SPECIAL, kind_of, kinds
 
 MIN_RECORD = 512
 OLD_MAX_RECORD = 128 << 10
@@ -95,7 +95,9 @@ def _check_classes(scenario: Fields, layout: Layout) -> None:
             raise InputError(name, getattr(scenario, name), allowed, f"write {layout}+special:mirror2")
     if scenario.repaired_vdev >= len(layout.vdevs):
         allowed = f"the layout {layout} has " + (
-            "no special vdev" if scenario.replace_in == SPECIAL else f"vdevs 0 to {len(layout.vdevs) - 1}"
+            f"no {scenario.replace_in} vdev"
+            if scenario.replace_in in CLASSES
+            else f"vdevs 0 to {len(layout.vdevs) - 1}"
         )
         raise InputError("replace_in", scenario.replace_in, allowed, "name one that is there")
     if scenario.replace_in is not None and scenario.operation == "scrub":
@@ -103,6 +105,9 @@ def _check_classes(scenario: Fields, layout: Layout) -> None:
     if layout.vdevs[scenario.repaired_vdev].alloc_class == LOG:
         allowed = f"vdev {scenario.repaired_vdev} of {layout} is for the intent log, which is not resilvered"
         raise InputError("replace_in", scenario.replace_in, allowed, "name another one")
+    if layout.vdevs[scenario.repaired_vdev].alloc_class == DEDUP:
+        allowed = "no simulated pool holds a dedup table; the scan visits all metadata, then copies the table"
+        raise NotSimulatedYet("replace_in", scenario.replace_in, allowed, "name another vdev")
     _check_vdev_fills(scenario, layout)
     _check_vdev_frags(scenario, layout)
 

@@ -18,7 +18,7 @@ from zsim.scenario.one_drive.slow import SlowDrive
 from zsim.scenario.parts import Load, Moment, Port
 from zsim.scenario.releases.products import shipped
 from zsim.scenario.types import Bytes, DriveBytes, Fraction, LayoutField
-from zsim.vdevs.kind import SPECIAL
+from zsim.vdevs.kind import CLASSES
 
 
 class Fields(BaseModel):
@@ -69,7 +69,7 @@ class Fields(BaseModel):
     )
     replace_in: str | None = Field(
         None,
-        pattern=r"^(special|[0-9]{1,4})$",
+        pattern=r"^(special|dedup|log|[0-9]{1,4})$",
         description="top-level vdev of the repair: its number from 0, or special; drives count from there",
     )
     write_cache: bool | None = Field(None, description="whether the drives' write caches are on")
@@ -223,10 +223,10 @@ class Fields(BaseModel):
     @property
     def repaired_vdev(self) -> int:
         """Number of the top-level vdev that a drive is replaced in; see `replace_in`."""
-        if self.replace_in != SPECIAL:
+        if self.replace_in not in CLASSES:
             return int(self.replace_in or 0)
         classes = [vdev.alloc_class for vdev in self.pool_layout.vdevs]
-        return classes.index(SPECIAL) if SPECIAL in classes else len(classes)
+        return classes.index(self.replace_in) if self.replace_in in classes else len(classes)
 
     @property
     def led_layout(self) -> Layout:

@@ -4,7 +4,7 @@
 
     layout = group { "+" group }
     group  = [ count "*" ] [ class ":" ] vdev        several classes of vdevs: raidz2x8+special:mirror2
-           | ( "cache" | "spare" ) ":" drives        drives that are no part of any vdev: cache:1, spare:2
+           | ( "cache" | "spare" ) [ ":" drives ]    drives that are no part of any vdev: cache:1, spare:2
     class  = "special" | "dedup" | "log"             allocation class; data vdevs have none
     vdev   = what one of `zsim.vdevs.kinds` parses:
              "raidz" parity "x" children              parity 1, 2, 3 ("raidz" alone means 1)
@@ -40,7 +40,8 @@ FORMS = (
 # A bare number behind a plus is part of the word before: drives added to a RAID-Z.
 _PLUS = re.compile(r"\+(?!\s*\d+\s*(?:\+|$))", re.ASCII)
 _COUNT = re.compile(r"(\d+)\*(.*)", re.ASCII | re.DOTALL)
-_ASIDE = re.compile(r"(cache|spare)s?\s*:\s*(?:stripe|disk)?[x-]?(\d*)", re.ASCII)
+_ASIDE = re.compile(r"(cache|spare)s?(?:\s*:\s*(?:stripe|disk)?[x-]?(\d*))?", re.ASCII)
+_EXPANDED = re.compile(r"(raidz[123]?x\d+)\s*(?:->|=>|to)\s*(?:raidz[123]?x)?\d+", re.ASCII)
 _CLASSED = re.compile(rf"({'|'.join(CLASSES[1:])})\s*:\s*(.*)", re.ASCII | re.DOTALL)
 _SINGLE = re.compile(r"(disk|stripe|single|raid0)(?:[x-]?(\d+))?", re.ASCII)
 
@@ -219,5 +220,10 @@ def _explain(token: str) -> str:
     """Return what is wrong with a token that is no vdev."""
     if not token:
         return "a vdev is missing"
+    if (expanded := _EXPANDED.fullmatch(token)) is not None:
+        before = expanded[1]
+        return f"an expansion of {before} is {before} with --operation expand, and {before}+1 when it is done"
+    if token in CLASSES[1:]:
+        return f"of which vdev the {token} is made is not said, such as {token}:mirror2"
     missing = [reason for kind in kinds().values() if (reason := kind.missing(token)) is not None]
     return next(iter(missing), f"{token!r} is no vdev" if len(token) < 40 else "it holds no vdev")

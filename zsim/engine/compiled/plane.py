@@ -308,10 +308,20 @@ class CompiledPlane:
         """Set where metadata blocks are (META codes)."""
         self.memory.items["metadata_state"][items] = state
 
+    def set_offsets(self, items: NDArray[np.int64], offset: NDArray[np.int64]) -> None:
+        """Set where items lie [bytes]."""
+        self.memory.items["offset"][items] = offset
+
     def set_wanted(self, items: NDArray[np.int64]) -> None:
         """Set which metadata the prefetch thread is to fetch, rising."""
         self.memory.heap[: len(items)] = items
         self.set_general("heap_size", len(items))
+
+    def take_wanted(self) -> NDArray[np.int64]:
+        """Take from the prefetch thread what it is to fetch; return it, rising."""
+        taken: NDArray[np.int64] = np.sort(self.memory.heap[: int(self.general("heap_size"))])
+        self.set_general("heap_size", 0)
+        return taken
 
     def want_below(self) -> None:
         """Let the prefetch thread fetch what lies below the metadata in memory."""

@@ -321,10 +321,21 @@ class ReferencePlane:
         for number in items.tolist():
             self.items[number].metadata_state = state
 
+    def set_offsets(self, items: NDArray[np.int64], offset: NDArray[np.int64]) -> None:
+        """Set where items lie [bytes]."""
+        for number, place in zip(items.tolist(), offset.tolist(), strict=True):
+            self.items[number].offset = place
+
     def set_wanted(self, items: NDArray[np.int64]) -> None:
         """Set which metadata the prefetch thread is to fetch, rising."""
         self.metadata.wanted = items.tolist()
         self.shared.heap_size = len(items)
+
+    def take_wanted(self) -> NDArray[np.int64]:
+        """Take from the prefetch thread what it is to fetch; return it, rising."""
+        taken, self.metadata.wanted = self.metadata.wanted, []
+        self.shared.heap_size = 0
+        return np.array(sorted(taken), np.int64)
 
     def want_below(self) -> None:
         """Let the prefetch thread fetch what lies below the metadata in memory."""

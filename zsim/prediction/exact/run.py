@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from zsim.base.errors import NotSimulatedYet
 from zsim.base.machine.at_rest import give_back
-from zsim.case.case import Case
+from zsim.case.case import ENOUGH_MEMORY, Case
 from zsim.operation.result import seconds_of
 from zsim.operation.run import Run, RunResult, RunSetup
 from zsim.prediction.exact.hours import by_the_hour
@@ -61,6 +61,8 @@ class ExactRun:
         self.model = plane_model(resolved)
         self.resolved = resolved
         self.setup = whole_setup(resolved, self.tiling.table(0, first=True), self.model)
+        if resolved.scan_memory is None:
+            self.setup = replace(self.setup, memory=ENOUGH_MEMORY)
         self.run = self._run()
         self._known = 0.0, 0.0
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from zsim.base.arrays import undivided
 from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import NotSimulatedYet
+from zsim.base.units import format_bytes
 from zsim.engine.compiled.plane import CompiledPlane, Room, item_records
 from zsim.engine.window import Window
 from zsim.operation.blocks import ScanBlocks
@@ -290,15 +291,12 @@ class SortedTiles:
     Raises
     ------
     NotSimulatedYet
-        For a strict limit of memory.
+        For a scan whose records do not fit its memory: it goes in rounds over the whole pool, where tiles are
+        visited one after the other.
     """
 
     def __init__(self, tiling: Tiling, setup: RunSetup) -> None:
         self.tiling, self.setup = tiling, setup
-        if MemoryLimit(setup.release, setup.memory, tiling.resolved.alloc).strict:
-            raise NotSimulatedYet(
-                "tunables", "zfs_scan_strict_mem_lim=1", "0 in exact runs", "leave --exact out"
-            )
         levels = dict(zip(tiling.first.vdevs, tiling.first.recipe.vdevs, strict=True))
         rules = extent_rules(setup.release)
 
@@ -316,6 +314,11 @@ class SortedTiles:
         known.append(sample)
         log = item_records(blocks.items)[blocks.log_items]
         self.mean_entries = len(sample.queue)
+        limit = MemoryLimit(setup.release, setup.memory, tiling.resolved.alloc)
+        needed = float(sample.entry_bytes.mean()) * self.mean_entries * tiling.count
+        if tiling.resolved.scan_memory is not None and needed >= limit.hard:
+            why = "in exact runs a sorted scan has room for the records of all blocks"
+            raise NotSimulatedYet("memory", format_bytes(setup.memory), why, "leave --exact out")
         self.regions = Regions(setup, sample, blocks.slots(), log)
         sample.slim()
         self.plane = self.regions.plane

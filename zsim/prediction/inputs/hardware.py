@@ -298,7 +298,7 @@ def shared_links(case: Case) -> tuple[tuple[LinkModel, ...], dict[int, int]]:
         return (LinkModel(rate=rate, name=case.host.name),), dict.fromkeys(drives, 0)
     links: list[LinkModel] = []
     link_of: dict[int, int] = {}
-    for name, enclosure, leaves in case.ports:
+    for _, enclosure, leaves in case.ports:
         first = len(links)
         links += [
             LinkModel(
@@ -306,7 +306,7 @@ def shared_links(case: Case) -> tuple[tuple[LinkModel, ...], dict[int, int]]:
                 per_command_s=flat.link.per_command_s,
                 command_based=flat.link.command_based,
                 parent=first + flat.parent if flat.parent >= 0 else -1,
-                name=f"{name}: {flat.link.name}",
+                name=f"{enclosure.name}: {flat.link.name}",
             )
             for flat in enclosure.flatten()
         ]

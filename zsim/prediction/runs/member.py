@@ -40,6 +40,8 @@ class MemberResult:
     run : RunResult
         The miniature's own counters.
     model : PlaneModel
+    worked_s : float, optional
+        How long the run would be had it its share of the ends of txgs, where that is not its duration [s].
     """
 
     time_s: float
@@ -49,6 +51,12 @@ class MemberResult:
     scale: float
     run: RunResult
     model: PlaneModel
+    worked_s: float | None = None
+
+    @property
+    def span_s(self) -> float:
+        """In how long the run has done what it counted [s]."""
+        return max(self.run.end if self.worked_s is None else self.worked_s, 1e-9)
 
 
 def run_member(

@@ -23,10 +23,10 @@ from zsim.prediction.inputs.population import POPULATIONS, TILE_BLOCKS, WorldPop
 from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.one_tile import (
     as_tile,
+    in_rounds,
     in_windows,
     is_whole,
     run_pool,
-    short_phases,
     tile_result,
     tile_run,
 )
@@ -240,7 +240,7 @@ def middle_world(
     if not in_windows(case, model):
         return None
     pool, blocks, tiled = _first_tile(case, blocks, in_tiles)
-    if short_phases(case, pool):
+    if in_rounds(case, pool):
         return None
     return MiddleWorld(case, model, pool, blocks, progress, tiled)
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from zsim.base.constants import constant, whole_constant
+from zsim.base.constants import constant
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.blocks import KeptTables
-from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
+from zsim.operation.memory_limit import MemoryLimit, extent_rules
 from zsim.operation.result import seconds_of
 from zsim.operation.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
@@ -21,16 +21,15 @@ from zsim.prediction.inputs.alone import alone_if_large, one_world
 from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup
+from zsim.prediction.runs.rounds import ScanMemory
 from zsim.prediction.runs.sampled import SampledRun
 from zsim.prediction.runs.windows import WindowPlan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.releases.profile import COPIES
-from zsim.vdevs.kind import NORMAL
+from zsim.vdevs.kind import NORMAL, kind_of
 
 WHOLE = constant("sampling.whole")
 """Blocks of a list that stand for no more than so many times themselves are all of it."""
-LEAST_ISSUED = whole_constant("sampling.least_issued")
-"""Entries that leave the queues between two metadata phases, at least, for phases to be sampled apart."""
 
 
 def run_world(case: Case, blocks: int, plane: Callable[[Case], PlaneModel]) -> MemberResult:
@@ -77,7 +76,7 @@ def run_pool(
 
 def is_tile(case: Case, model: PlaneModel, pool: WorldPopulation) -> bool:
     """Tell whether a population says of the pool what a tile of it does, whatever was done long before."""
-    return in_windows(case, model) and not short_phases(case, pool)
+    return in_windows(case, model) and not in_rounds(case, pool)
 
 
 def in_windows(case: Case, model: PlaneModel) -> bool:
@@ -112,19 +111,37 @@ def _filled_leaves(model: PlaneModel) -> set[int]:
     return set(range(len(model.leaves))) - aside
 
 
-def short_phases(case: Case, pool: WorldPopulation) -> bool:
-    """Tell whether a sorted scan is so short of memory that its phases are short.
+def in_rounds(case: Case, pool: WorldPopulation) -> bool:
+    """Tell whether a pool that is run whole has no memory for the records of its sorted scan."""
+    return is_whole(case, pool) and _is_short(case, pool)
 
-    Otherwise it issues many metaslabs' worth between two metadata phases, which then only decide about when.
-    """
-    if case.release.order != "sorted":
+
+def _is_short(case: Case, pool: WorldPopulation) -> bool:
+    if case.release.order != "sorted" or case.scan_memory is None:
         return False
-    limit = MemoryLimit(case.release, case.memory, case.alloc)
+    limit = MemoryLimit(case.release, case.scan_memory, case.alloc)
     entries = float(pool.table.dva_count.sum()) * (1.0 if is_whole(case, pool) else pool.scale)
-    each = SIO_BYTES + DVA_BYTES + EXTENT_BYTES
-    if entries * each < limit.hard:
-        return False
-    return limit.strict or (limit.hard - limit.soft) / each < LEAST_ISSUED
+    return entries * (SIO_BYTES + DVA_BYTES) >= limit.hard
+
+
+def _memory(case: Case, pool: WorldPopulation) -> ScanMemory | None:
+    """Return what a scan that is short of memory has; None where it has enough.
+
+    Blocks move where any place is as good as theirs: not between the groups of a dRAID, nor where free space
+    is known.
+    """
+    if case.scan_memory is None or case.scenario.block_list is not None or not _is_short(case, pool):
+        return None
+    if case.operation == "scrub" and len(pool.levels) > 1:
+        return None  # the sweeps of several vdevs side by side take minutes to simulate
+    limit = MemoryLimit(case.release, case.scan_memory, case.alloc)
+    may_move = case.scenario.metaslabs is None
+    levels = {
+        number: level
+        for number, level in pool.levels.items()
+        if level.stands_for and may_move and not kind_of(level.spec.kind).has_groups
+    }
+    return ScanMemory(limit, extent_rules(case.release), levels)
 
 
 def is_whole(case: Case, pool: WorldPopulation) -> bool:
@@ -157,7 +174,7 @@ def as_tile(plan: WindowPlan, case: Case, pool: WorldPopulation) -> WindowPlan:
     if is_whole(case, pool):
         return plan
     times = pool.scale * share_correction(case, pool)
-    return replace(plan, times=times, visits=pool.scale)
+    return replace(plan, times=times, visits=pool.scale, memory=_memory(case, pool))
 
 
 def tile_run(
@@ -220,11 +237,15 @@ def tile_result(
     Returns
     -------
     MemberResult
-        Its phases have the shares of the duration that they have in the tile.
+        Its phases have the shares of the duration that they have in the tile; ends of txgs of a tile that is
+        shorter than a slice have theirs of the pool's.
     """
     whole_s = run.time_s if time_s is None else time_s
     visit, issue = seconds_of(run.phases, "visit"), seconds_of(run.phases, "issue")
-    share = (visit + issue) / max(counted.end, 1e-9)
+    share, span_s = (visit + issue) / max(counted.end, 1e-9), counted.end
+    if run.quiet_s is not None and not run.complete:
+        share = max(share, run.txg.slice_s / (run.txg.slice_s + run.quiet_s))
+        span_s = min(span_s, run.visit_s / run.plan.visits + run.issue_s / run.plan.times)
     every = whole_s / run.time_s
     visit_s, issue_s = run.visit_s * share * every, run.issue_s * share * every
     own_s = max(run.time_s, 1e-9)
@@ -240,4 +261,5 @@ def tile_result(
         scale=issued / max(1, counted.issued_bytes),
         run=replace(counted, progress=course),
         model=model,
+        worked_s=span_s,
     )

@@ -162,7 +162,8 @@ def _chosen(count: int, wanted: int, around: int) -> Integers:
         return (2 * np.arange(chosen, dtype=np.int64) + 1) * count // (2 * chosen)
     length = -(-chosen // STRETCHES)
     room = count - 2 * around - length
-    firsts = around + room * np.arange(STRETCHES, dtype=np.int64) // (STRETCHES - 1)
+    # In the middle of equal parts: their mean rate is that of all tracks.
+    firsts = around + room * (2 * np.arange(STRETCHES, dtype=np.int64) + 1) // (2 * STRETCHES)
     measured = (firsts[:, None] + np.arange(length)).ravel()
     edges = np.arange(around)
     return np.unique(np.concatenate((firsts[0] - 1 - edges, measured, firsts[-1] + length + edges)))

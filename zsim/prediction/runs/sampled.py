@@ -26,6 +26,7 @@ from zsim.operation.scans import LegacyScan, SortedScan
 from zsim.operation.setup import plain_prefetch
 from zsim.operation.txg import TxgRules
 from zsim.prediction.runs.rhythm import quiet_end
+from zsim.prediction.runs.rounds import Visited, orders_in_rounds
 from zsim.prediction.runs.sources import SampledEntries, SampledVisits
 from zsim.prediction.runs.windows import CourseNotes, Period, SampledStream, WindowPlan, Windows
 from zsim.prediction.statistics.sampling import Estimate, whole_from_windows, window_starts
@@ -87,8 +88,7 @@ class SampledRun:
         self.periods: list[Period] = []
         self.streams: list[SampledStream] = []
         self.rest = Estimate(0.0, 0.0, 1, np.zeros(0))
-        self.length = self.slice_operations = 0
-        self.simulated = 0
+        self.length = self.slice_operations = self.simulated = 0
         self._parts = PARTS // 2
         self.covered = 0.0
         self.crowded = self._nothing_left = False
@@ -191,7 +191,11 @@ class SampledRun:
             return
         yield from self._visit_steps(self._scan)
         assert blocks.queue is not None
-        orders = [address_order(blocks.queue, vdev) for vdev in range(len(blocks.windows))]
+        if (memory := self.plan.memory) is not None:
+            known = Visited(self.plan.times, self.plan.visits, self.visit_s, self.txg.slice_s)
+            self._items, orders = orders_in_rounds(blocks, self.plane, memory, known)
+        else:
+            orders = [address_order(blocks.queue, vdev) for vdev in range(len(blocks.windows))]
         if self._freeing is not None:
             orders = [rows[~self._freeing.gone[rows]] for rows in orders]
         programs = [issue_program(blocks.queue, rows) for rows in orders]
@@ -361,9 +365,8 @@ class SampledRun:
         self._nothing_left = True
 
     def _enough(self) -> bool:
-        if self.complete or self._nothing_left:
-            return True
-        return self.known and self.half_width_s <= self.plan.precision * self.time_s
+        over = self.complete or self._nothing_left
+        return over or (self.known and self.half_width_s <= self.plan.precision * self.time_s)
 
     def most(self) -> int:
         """Return how many operations may be simulated: more where the interval is wide."""
@@ -381,8 +384,7 @@ class SampledRun:
 
     def _choose(self, number: int) -> Windows:
         """Return windows of a stream, in the same parts of each; none of one that is over."""
-        parts = self._parts
-        stream = self.streams[number]
+        parts, stream = self._parts, self.streams[number]
         if not self._is_main(number):
             nothing = np.zeros(0, np.int64)
             return Windows(nothing, nothing, nothing)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from zsim.base.constants import whole_constant
 from zsim.engine.codes import BUDGET
 from zsim.operation.control import Plane
+from zsim.prediction.runs.rounds import ScanMemory
 from zsim.scan.program import Program
 
 I64 = NDArray[np.int64]
@@ -142,6 +143,8 @@ class WindowPlan:
         Programs up to this length are run whole.
     times, visits : float
         The pool has so many times the operations, and so many times the metadata phase.
+    memory : ScanMemory, optional
+        Of a sorted scan that is short of it.
     """
 
     precision: float = 0.02
@@ -151,3 +154,4 @@ class WindowPlan:
     whole: int = 20_000
     times: float = 1.0
     visits: float = 1.0
+    memory: ScanMemory | None = None

@@ -1,0 +1,319 @@
+"""The order in which a sorted scan issues a tile of a pool whose records do not fit its memory.
+
+The real scan goes in rounds: it visits for a txg or more, then issues what frees most for least seeking until
+it is below the soft limit, and every two hours all that it holds.  A tile has its share of each round, and on
+the drives what follows it is that of the next tile, which lies behind.  So each round of the one tile that is
+run stands in the place of another tile, and its sweep goes on where the last one ended.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.base.constants import constant, whole_constant
+from zsim.operation.blocks import PendingEntries, ScanBlocks
+from zsim.operation.control import Plane
+from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
+from zsim.pool.recipes.recipe import TopLevel
+from zsim.scan.items import ScanItems
+from zsim.scan.program import OP_VISIT
+from zsim.scan.sorted import ExtentRules, ScanQueue, scored_extents
+from zsim.vdevs.kind import kind_of
+
+I64 = NDArray[np.int64]
+POSITION_S, RATE = constant("population.write_position"), constant("population.write_rate")
+MOST_VISITS = whole_constant("sampling.most_visits")
+"""Txgs that visit, at most: of more than that several count as one, which bounds the time."""
+ESTIMATES = whole_constant("sampling.estimates")
+"""Times the order is made: how long it takes decides when two hours are over."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanMemory:
+    """What a scan that is short of memory has, and where the tiles of its pool lie.
+
+    Attributes
+    ----------
+    limit : MemoryLimit
+        Of the pool.
+    rules : ExtentRules
+    levels : mapping of int to TopLevel
+        The top-level vdevs of the miniature, by their numbers in the layout.
+    """
+
+    limit: MemoryLimit
+    rules: ExtentRules
+    levels: Mapping[int, TopLevel]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPace:
+    """How a tile's scan goes.
+
+    Attributes
+    ----------
+    times : float
+        Tiles in the pool.
+    visited : float
+        Entries of the tile that a txg visits.
+    visit_s : float
+        How long such a txg takes [s].
+    slice_s : float
+        How long a txg issues [s].
+    """
+
+    times: float
+    visited: float
+    visit_s: float
+    slice_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """The metadata phase of a tile, as it was run.
+
+    Attributes
+    ----------
+    times, visits : float
+        Tiles in the pool, and so many times the metadata phase.
+    whole_s, slice_s : float
+        How long that of the pool takes, and a txg of it visits [s].
+    """
+
+    times: float
+    visits: float
+    whole_s: float
+    slice_s: float
+
+    def pace(self, blocks: ScanBlocks) -> ScanPace:
+        """Return how the scan goes: a txg visits for a slice, and then has all that it has read ahead."""
+        walk, items, window = blocks.walk, blocks.items, blocks.pool_window
+        visited = np.unique(walk.item[walk.code == OP_VISIT])
+        psize = items.psize[visited[~items.in_memory[visited]]]
+        ahead = window.limit * (float(psize.mean()) if window.counts_blocks and len(psize) else 1.0)
+        whole_s = max(self.whole_s, 1e-9)
+        drain_s = min(1.0, ahead / max(1.0, self.visits * float(psize.sum()))) * whole_s
+        each_s = min(whole_s, max(self.slice_s + drain_s, whole_s / MOST_VISITS))
+        entries = 0 if blocks.queue is None else len(blocks.queue)
+        return ScanPace(self.times, max(1e-6, entries * each_s / whole_s), each_s, self.slice_s)
+
+
+class _Rounds:
+    """One pass over a tile's entries, round by round."""
+
+    def __init__(self, queue: ScanQueue, memory: ScanMemory, pace: ScanPace, rate: float) -> None:
+        self.queue, self.memory, self.pace, self.rate = queue, memory, pace, rate
+        self.pending = PendingEntries(queue, memory.rules.max_gap)
+        self.hard, self.soft = (each / pace.times for each in (memory.limit.hard, memory.limit.soft))
+        self.rows = np.zeros(0, np.int64)
+        self.end, self.visited = 0, 0.0
+        self.now = self.checked = self._carried = 0.0
+        self.sweeps: list[I64] = []
+
+    @property
+    def due(self) -> bool:
+        return self.now - self.checked > self.memory.limit.interval
+
+    def run(self) -> list[I64]:
+        while self.visit():
+            if not self.due:
+                self.issue()
+            if self.due:
+                self.drain()
+                self.checked = self.now
+        self.drain()
+        return [sweep for sweep in self.sweeps if len(sweep)]
+
+    def visit(self) -> bool:
+        """Visit until memory is used up or the checkpoint is due; tell whether anything is left to visit."""
+        while True:
+            self.visited = min(float(len(self.queue)), self.visited + self.pace.visited)
+            self.now += self.pace.visit_s
+            self._take(self._stop(int(self.visited)))
+            if self.end >= len(self.queue):
+                return False
+            if self.due or self.pending.used_bytes(self.rows) >= self.hard:
+                return True
+
+    def _stop(self, wanted: int) -> int:
+        """Return up to which entry a txg visits: a strict limit is looked at with every block."""
+        if not self.memory.limit.strict or self._used_at(wanted) < self.hard:
+            return wanted
+        low, high = self.end + 1, wanted
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._used_at(middle) >= self.hard else (middle + 1, high)
+        self.visited = float(low)
+        return low
+
+    def _used_at(self, end: int) -> int:
+        return self.pending.used_bytes(np.concatenate((self.rows, np.arange(self.end, end))))
+
+    def _take(self, end: int) -> None:
+        self.rows = np.concatenate((self.rows, np.arange(self.end, end)))
+        self.end = end
+
+    def issue(self) -> None:
+        """Issue extents, the best score first, for whole txgs, until the soft limit is reached."""
+        queue, order = self.queue, self.pending.addresses.in_order(self.rows)
+        extent, score = self._extents(order)
+        rank = np.empty(len(score), np.int64)
+        rank[np.argsort(-score, kind="stable")] = np.arange(len(score))
+        best = np.argsort(rank[extent], kind="stable")
+        freed = np.cumsum(queue.record_bytes[order[best]] + EXTENT_BYTES / np.bincount(extent)[extent[best]])
+        used = self.pending.used_bytes(self.rows)
+        least = 1 + int(np.searchsorted(freed, used - self.soft))
+        count = min(len(order), least + self._rest_of_txg(least))
+        chosen = best[:count]
+        self.sweeps += np.split(order[chosen], np.flatnonzero(np.diff(score[extent[chosen]])) + 1)
+        kept = np.ones(len(order), np.bool_)
+        kept[chosen] = False
+        self.rows = np.sort(order[kept])
+        self.now += count / self.rate
+
+    def _extents(self, order: I64) -> tuple[I64, I64]:
+        """Return the extents of entries in LBA order and their scores, vdev by vdev."""
+        extents, scores, count = [], [], 0
+        for rows in np.split(order, np.flatnonzero(np.diff(self.queue.vdev[order])) + 1):
+            extent, score = scored_extents(self.queue, rows, self.memory.rules)
+            extents.append(extent + count)
+            scores.append(score)
+            count += len(score)
+        return np.concatenate(extents), np.concatenate(scores)
+
+    def _rest_of_txg(self, least: int) -> int:
+        """Return how many more entries a txg issues once enough are; shares of one are carried on."""
+        each = self.rate * self.pace.slice_s
+        wanted = math.ceil(least / each) * each - least + self._carried
+        self._carried = wanted - int(wanted)
+        return int(wanted)
+
+    def drain(self) -> None:
+        """Issue all that is held, by address."""
+        self.sweeps.append(self.pending.addresses.in_order(self.rows))
+        self.now += len(self.rows) / self.rate
+        self.rows = self.rows[:0]
+
+
+def sweeps_of(queue: ScanQueue, memory: ScanMemory, pace: ScanPace) -> list[I64]:
+    """Return the sweeps by which a scan issues the entries of a tile, each by address.
+
+    Parameters
+    ----------
+    queue : ScanQueue
+        Entries of the tile in the order visited.
+    memory : ScanMemory
+    pace : ScanPace
+
+    Returns
+    -------
+    list of ndarray of int64
+        Entries.
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:dsl_scan_should_clear, scan_io_queue_fetch_ext; extents of one score go by address.
+    """
+    children = {
+        vdev: kind_of(level.spec.kind).spanned_children(level.spec) for vdev, level in memory.levels.items()
+    }
+    share = np.array([1.0 / children.get(vdev, 1) for vdev in range(int(queue.vdev.max(initial=0)) + 1)])
+    sweeps = [np.arange(len(queue))]
+    for _ in range(ESTIMATES):
+        rate = len(queue) / (_seconds(queue, sweeps, share) * pace.times)
+        sweeps = _Rounds(queue, memory, pace, rate).run()
+    return sweeps
+
+
+def _seconds(queue: ScanQueue, sweeps: list[I64], share: NDArray[np.float64]) -> float:
+    """Return about how long sweeps take: each gap is passed over, or sought across."""
+    rows = np.concatenate(sweeps)
+    begin, size, vdev = queue.offset[rows], queue.asize[rows], queue.vdev[rows]
+    gap = np.abs(begin[1:] - begin[:-1] - size[:-1]) * share[vdev[1:]] / RATE
+    return float(np.minimum(gap, POSITION_S).sum() + (size * share[vdev]).sum() / RATE)
+
+
+def orders_in_rounds(
+    blocks: ScanBlocks, plane: Plane, memory: ScanMemory, visited: Visited
+) -> tuple[ScanItems, list[I64]]:
+    """Give the sweeps of a tile places of their own.
+
+    Parameters
+    ----------
+    blocks : ScanBlocks
+        Of the tile, with a queue.
+    plane : Plane
+        Where its entries are moved.
+    memory : ScanMemory
+    visited : Visited
+
+    Returns
+    -------
+    items : ScanItems
+        Those of the blocks, with entries where they are now.
+    orders : list of ndarray of int64
+        Entries of each top-level vdev in the order of issue.
+    """
+    queue = blocks.queue
+    assert queue is not None
+    sweeps = sweeps_of(queue, memory, visited.pace(blocks))
+    offset, orders = in_places(queue, sweeps, memory.levels, len(blocks.windows))
+    plane.set_offsets(queue.item, offset)
+    places = blocks.items.offset.copy()  # other runs of the tile have the items as well
+    places[queue.item] = offset
+    return replace(blocks.items, offset=places), orders
+
+
+def in_places(
+    queue: ScanQueue, sweeps: list[I64], levels: Mapping[int, TopLevel], vdevs: int
+) -> tuple[I64, list[I64]]:
+    """Return where the entries lie when each sweep has the place of a tile of its own, and their order.
+
+    Parameters
+    ----------
+    queue : ScanQueue
+    sweeps : list of ndarray of int64
+    levels : mapping of int to TopLevel
+        See `ScanMemory`; entries of other vdevs stay where they are.
+    vdevs : int
+        Of the pool.
+
+    Returns
+    -------
+    offset : ndarray of int64, shape (entries,)
+        [bytes]
+    orders : list of ndarray of int64
+        The entries of each top-level vdev: heap by heap of its metaslabs, in each sweep by sweep.
+    """
+    number = np.empty(len(queue), np.int64)
+    for place, rows in enumerate(sweeps):
+        number[rows] = place
+    offset, heap = queue.offset.copy(), np.zeros(len(queue), np.int64)
+    for vdev, level in levels.items():
+        here = np.flatnonzero(queue.vdev == vdev)
+        heaps, span, room = _heaps(level)
+        places = max(1, min(len(sweeps), room // span))
+        heap[here] = np.searchsorted(heaps, queue.offset[here], side="right")
+        at = number[here] * places // len(sweeps) - places // 2
+        offset[here] += at * span
+    # By the places they had: of a sweep all entries are moved by as much.
+    order = np.lexsort((queue.offset, number, heap, queue.vdev))
+    ends = np.searchsorted(queue.vdev[order], np.arange(vdevs + 1))
+    return offset, [order[low:high] for low, high in pairwise(ends)]
+
+
+def _heaps(level: TopLevel) -> tuple[I64, int, int]:
+    """Return where the heaps of metaslabs begin, how long the longest is, and the room of each [bytes]."""
+    starts, row = level.slab_starts(), level.row_bytes
+    first = np.flatnonzero(np.diff(starts, prepend=-1 - level.slab_bytes - row) > level.slab_bytes + row)
+    last = np.append(first[1:], len(starts)) - 1
+    longest = int((starts[last] - starts[first]).max()) + level.slab_bytes
+    span = (longest // row + 1) * row
+    room = int(np.diff(starts[first]).min()) if len(first) > 1 else span
+    return starts[first], span, (room if level.stands_for else span)
