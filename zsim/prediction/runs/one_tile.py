@@ -132,8 +132,6 @@ def _memory(case: Case, pool: WorldPopulation) -> ScanMemory | None:
     """
     if case.scan_memory is None or case.scenario.block_list is not None or not _is_short(case, pool):
         return None
-    if case.operation == "scrub" and len(pool.levels) > 1:
-        return None  # the sweeps of several vdevs side by side take minutes to simulate
     limit = MemoryLimit(case.release, case.scan_memory, case.alloc)
     may_move = case.scenario.metaslabs is None
     levels = {

@@ -28,8 +28,6 @@ from zsim.vdevs.kind import kind_of
 
 I64 = NDArray[np.int64]
 POSITION_S, RATE = constant("population.write_position"), constant("population.write_rate")
-MOST_VISITS = whole_constant("sampling.most_visits")
-"""Txgs that visit, at most: of more than that several count as one, which bounds the time."""
 ESTIMATES = whole_constant("sampling.estimates")
 """Times the order is made: how long it takes decides when two hours are over."""
 
@@ -99,7 +97,7 @@ class Visited:
         ahead = window.limit * (float(psize.mean()) if window.counts_blocks and len(psize) else 1.0)
         whole_s = max(self.whole_s, 1e-9)
         drain_s = min(1.0, ahead / max(1.0, self.visits * float(psize.sum()))) * whole_s
-        each_s = min(whole_s, max(self.slice_s + drain_s, whole_s / MOST_VISITS))
+        each_s = min(whole_s, self.slice_s + drain_s)
         entries = 0 if blocks.queue is None else len(blocks.queue)
         return ScanPace(self.times, max(1e-6, entries * each_s / whole_s), each_s, self.slice_s)
 
