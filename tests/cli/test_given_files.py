@@ -43,6 +43,18 @@ def test_a_pasted_status_is_a_scenario(tmp_path: Path, capsys: pytest.CaptureFix
     assert "NOT KNOWN: the record size" in capsys.readouterr().err
 
 
+def test_of_what_is_stated_beside_a_status_nothing_is_called_unknown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pasted = tmp_path / "status.txt"
+    pasted.write_text(STATUS, encoding="utf-8")
+    fields_in((str(pasted),), ("drive_size",))
+    told = capsys.readouterr().err
+    assert "NOT KNOWN: how full the pool is and the record size" in told
+    fields_in((str(pasted),), ("drive", "alloc", "recordsize"))
+    assert "NOT KNOWN" not in capsys.readouterr().err
+
+
 def test_outputs_in_several_files_are_one_pool(tmp_path: Path) -> None:
     (tmp_path / "status.txt").write_text(STATUS, encoding="utf-8")
     (tmp_path / "list.txt").write_text(LIST, encoding="utf-8")

@@ -105,6 +105,10 @@ class ScriptedPlane:
         self.asked.append((self.now, [each.item.tolist() for each in programs]))
         self.place = [0] * len(programs)
 
+    def take_wanted(self) -> np.ndarray:
+        """Return what the prefetch thread is to fetch: nothing."""
+        return np.zeros(0, np.int64)
+
     def positions(self) -> list[int]:
         """Return what was stated."""
         return list(self.place)

@@ -44,11 +44,15 @@ def test_the_others_stay_as_they_are() -> None:
 
 def test_the_slowest_drives_set_the_pace_until_all_are_exchanged() -> None:
     """A scrub of a RAID-Z waits for its slowest drives; data on larger ones lies in their outer zones."""
-    none = predict(scenario()).resilver_s.p50
+
+    def p50(exchanged: int, seed: int = 0) -> float:
+        larger = (f"{drive}:@16TB" for drive in range(exchanged))
+        return predict(scenario(*larger, seed=seed), extent="row").resilver_s.p50
+
+    # One answer is known to some 2 %: the mean of four tells more.
+    assert 0.9 < sum(p50(3, seed) / p50(0, seed) for seed in range(4)) / 4 < 1.02
+    assert p50(6) < 0.8 * p50(0)
     some = predict(scenario(*(f"{drive}:@16TB" for drive in range(3))))
-    every = predict(scenario(*(f"{drive}:@16TB" for drive in range(6)))).resilver_s.p50
-    assert 0.9 * none < some.resilver_s.p50 < 1.02 * none
-    assert every < 0.8 * none
     rows = {row.role: row for row in some.leaves}
     assert rows["exchanged source"].count == 3
     assert rows["exchanged source"].utilisation < 0.8 * rows["source"].utilisation

@@ -200,7 +200,8 @@ def stated_fields(given: Given) -> dict[str, object]:
 
     named, data = _names(given.get("file")), defaults()
     if named:
-        there = fields_in(named)
+        settled = {*stated_by_flags(given), *files.names_set(words(given, "settings"))}
+        there = fields_in(named, settled)
         if "fill" in there or "alloc" in there:
             data = {name: value for name, value in data.items() if name not in ("fill", "alloc")}
         data |= there

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from zsim.observe.pool_import.importing import ImportedPool
 
 
-def fields_in(names: Sequence[str]) -> dict[str, object]:
+def fields_in(names: Sequence[str], stated: Collection[str] = ()) -> dict[str, object]:
     """Return the fields that files state.
 
     Parameters
@@ -21,6 +21,8 @@ def fields_in(names: Sequence[str]) -> dict[str, object]:
     names : sequence of str
         One scenario file, or files that hold what ``zpool status`` and its like printed; ``-`` is the
         standard input.
+    stated : collection of str
+        Fields that are stated beside them: nothing is said of what output does not tell of these.
 
     Raises
     ------
@@ -30,7 +32,7 @@ def fields_in(names: Sequence[str]) -> dict[str, object]:
     from zsim.scenario import files
 
     if len(names) > 1:
-        return _several(names)
+        return _several(names, stated)
     path = Path(names[0])
     text = files.scenario_text(path)
     try:
@@ -40,15 +42,15 @@ def fields_in(names: Sequence[str]) -> dict[str, object]:
             raise
     from zsim.observe.pool_import.importing import import_pasted
 
-    return _told(import_pasted(text, name=names[0]))
+    return _told(import_pasted(text, name=names[0], stated=stated))
 
 
-def _several(names: Sequence[str]) -> dict[str, object]:
+def _several(names: Sequence[str], stated: Collection[str]) -> dict[str, object]:
     """Return what the outputs of one pool's commands in several files tell."""
     from zsim.observe.pool_import.importing import import_pool
 
     with progress("reading") as on_progress:
-        imported = import_pool(names, on_progress=on_progress)
+        imported = import_pool(names, on_progress=on_progress, stated=stated)
     return _told(imported)
 
 

@@ -154,6 +154,11 @@ def apply_overrides(data: Mapping[str, object], settings: Iterable[str]) -> dict
     return result
 
 
+def names_set(settings: Iterable[str]) -> set[str]:
+    """Return the fields that settings ``KEY=VALUE`` name, those inside a field as that."""
+    return {setting.partition("=")[0].partition(".")[0].strip() for setting in settings}
+
+
 def _set(result: dict[str, object], key: str, value: object, setting: str) -> None:
     name, dot, inner = key.partition(".")
     name = name.replace("-", "_")

@@ -113,7 +113,7 @@ def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
     from zsim.scenario.files import put_aside
     from zsim.scenario.model import Scenario
 
-    imported = import_pool((source,))
+    imported = import_pool((source,), stated=stated)
     for note in filter(is_gap, imported.notes):
         notice(f"{note}.")
     if imported.progress is None or not imported.progress.active:

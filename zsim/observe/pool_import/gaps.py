@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from zsim.observe.pool_import.finding import Evidence
 
 GAP, ADD = "NOT KNOWN: ", " add the output of "
@@ -18,14 +20,22 @@ GAPS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
 """Field, fields that settle it, what is open, and the command that tells it."""
 
 
-def unknown_notes(evidence: Evidence) -> list[str]:
-    """Return one sentence about what is neither named nor bounded, and by which commands it can be told."""
+def unknown_notes(evidence: Evidence, stated: Collection[str] = ()) -> list[str]:
+    """Return one sentence about what is neither named nor bounded, and by which commands it can be told.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    stated : collection of str
+        Fields that are known from elsewhere.
+    """
     files = evidence.files
     blocks = files.pointers is not None or files.statistics is not None
     open_gaps = [
         (field, words, command)
         for field, settled, words, command in GAPS
-        if not any(_settles(evidence, each) for each in settled) and not (field == "recordsize" and blocks)
+        if not any(each in stated or _settles(evidence, each) for each in settled)
+        and not (field == "recordsize" and blocks)
     ]
     if not open_gaps:
         return []

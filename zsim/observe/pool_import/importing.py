@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,6 +30,7 @@ from zsim.observe.texts import plain
 from zsim.observe.zdb.pointers import PointerTable
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
+from zsim.scenario.files import names_set
 from zsim.scenario.model import Scenario
 
 SUFFIX = ".toml"
@@ -127,6 +128,7 @@ def import_pool(
     blocks: str | Path | None = None,
     overrides: Sequence[str] = (),
     on_progress: OnProgress | None = None,
+    stated: Collection[str] = (),
 ) -> ImportedPool:
     """Read the outputs of a pool's commands.
 
@@ -142,6 +144,8 @@ def import_pool(
         ``KEY=VALUE``: fields that are known better.
     on_progress : callable, optional
         Is called with the share of a long file read, and words.
+    stated : collection of str
+        Fields that are stated elsewhere: nothing is said of what the files do not tell of them.
 
     Returns
     -------
@@ -154,11 +158,16 @@ def import_pool(
     """
     paths = paths_of(names)
     with PointerTable(blocks) if blocks is not None else nullcontext() as table:
-        return import_files(read_files(paths, table, on_progress), pool, overrides, table)
+        return import_files(read_files(paths, table, on_progress), pool, overrides, table, stated)
 
 
 def import_pasted(
-    text: str, *, pool: str | None = None, overrides: Sequence[str] = (), name: str = "text"
+    text: str,
+    *,
+    pool: str | None = None,
+    overrides: Sequence[str] = (),
+    name: str = "text",
+    stated: Collection[str] = (),
 ) -> ImportedPool:
     """Read outputs of a pool's commands from one text, whatever stands between them.
 
@@ -171,19 +180,26 @@ def import_pasted(
         ``KEY=VALUE``: fields that are known better.
     name : str
         Of the text, for messages.
+    stated : collection of str
+        Fields that are stated elsewhere: nothing is said of what the text does not tell of them.
 
     Raises
     ------
     InputError
         When nothing in it is known, or what is needed is not in it.
     """
-    return import_files(read_pasted(text.encode("utf-8", "replace"), name), pool, overrides)
+    return import_files(read_pasted(text.encode("utf-8", "replace"), name), pool, overrides, stated=stated)
 
 
 def import_files(
-    files: PoolFiles, pool: str | None, overrides: Sequence[str], table: PointerTable | None = None
+    files: PoolFiles,
+    pool: str | None,
+    overrides: Sequence[str],
+    table: PointerTable | None = None,
+    stated: Collection[str] = (),
 ) -> ImportedPool:
     """Return the scenario of what was found in files; see `import_pool`."""
+    known = {*stated, *names_set(overrides)}
     evidence = _evidence(files, pool)
     find_release(evidence)
     tops = find_layout(evidence)
@@ -195,7 +211,11 @@ def import_files(
     _note_unused(evidence)
     # A layout that is assumed comes before all else that is not known.
     loud = [each for each in evidence.notes if is_gap(each)]
-    evidence.notes = [*loud, *unknown_notes(evidence), *(each for each in evidence.notes if not is_gap(each))]
+    evidence.notes = [
+        *loud,
+        *unknown_notes(evidence, known),
+        *(each for each in evidence.notes if not is_gap(each)),
+    ]
     imported = _imported(evidence, tops, overrides)
     if table is None or not table.begun:
         return imported

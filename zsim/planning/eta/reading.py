@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,7 +25,7 @@ from zsim.prediction.progress.healing import is_open
 from zsim.prediction.progress.metadata_only import of_metadata
 from zsim.prediction.progress.moments import clock_of, with_clocks
 from zsim.scenario.evidence import RunningScan
-from zsim.scenario.files import apply_overrides, put_aside
+from zsim.scenario.files import apply_overrides, names_set, put_aside
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 
@@ -110,11 +110,11 @@ def read_paste(
         raise InputError("zpool status", _told(chosen), "a running scan is expected", _remedy(chosen))
     scan = found[-1][1]
     assumed = assumed_words(assumed_vdevs(scan, chosen))
-    imported, notes = _imported(text, names, pool or chosen.name or None, assumed)
+    settled = {*(stated or {}), *names_set(overrides)}
+    imported, notes = _imported(text, names, pool or chosen.name or None, assumed, settled)
     if found[-1][0].removal is not None and scan.function != "remove":
         notes = [*notes, f"the removal of {found[-1][0].removal} that runs beside is not in this answer"]
     notes = [*_waits_for(found[-1][0], scan), *notes]
-    notes = [*_halted(found[-1][0], scan), *notes]
     scenario = _scenario(imported, scan, overrides, stated or {}, assumed)
     of_class = found[-1][0].of_class_alone
     then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size, of_class)
@@ -126,6 +126,7 @@ def read_paste(
             scans.append(read)
     ordered = with_clocks(in_order(scans))
     notes = [*_after_outage(ordered[-1]), *(each.removesuffix(WHO_TELLS) for each in notes)]
+    notes = [*_halted(found[-1][0], scan), *notes]
     # When a pause ends nobody knows: what is left has no date.
     at = None if scan.state == "paused" else _moment(ordered[-1], now)
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
@@ -289,7 +290,7 @@ def _moment(scan: RunningScan, now: datetime | None) -> datetime | None:
 
 
 def _imported(
-    text: str | None, names: Sequence[str | Path], pool: str | None, assumed: str
+    text: str | None, names: Sequence[str | Path], pool: str | None, assumed: str, settled: Collection[str]
 ) -> tuple[ImportedPool | None, list[str]]:
     """Return what an import makes of it, or nothing and why."""
     known = None if pool == UNKNOWN else pool
@@ -300,7 +301,7 @@ def _imported(
             pasted.write_text(text, encoding="utf-8")
             every.append(pasted)
         try:
-            found = import_pool(every, pool=known)
+            found = import_pool(every, pool=known, stated=settled)
         except InputError as error:
             return None, [
                 "NOT KNOWN: the layout, the drives and the record size. Of the pool nothing but its scan"

@@ -73,7 +73,7 @@ class ScanPace:
 
 
 @dataclass(frozen=True, slots=True)
-class Visited:
+class MetadataPhase:
     """The metadata phase of a tile, as it was run.
 
     Attributes
@@ -238,7 +238,7 @@ def _seconds(queue: ScanQueue, sweeps: list[I64], share: NDArray[np.float64]) ->
 
 
 def orders_in_rounds(
-    blocks: ScanBlocks, plane: Plane, memory: ScanMemory, visited: Visited
+    blocks: ScanBlocks, plane: Plane, memory: ScanMemory, visited: MetadataPhase
 ) -> tuple[ScanItems, list[I64]]:
     """Give the sweeps of a tile places of their own.
 
@@ -249,7 +249,7 @@ def orders_in_rounds(
     plane : Plane
         Where its entries are moved.
     memory : ScanMemory
-    visited : Visited
+    visited : MetadataPhase
 
     Returns
     -------

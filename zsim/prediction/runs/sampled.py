@@ -26,7 +26,7 @@ from zsim.operation.scans import LegacyScan, SortedScan
 from zsim.operation.setup import plain_prefetch
 from zsim.operation.txg import TxgRules
 from zsim.prediction.runs.rhythm import quiet_end
-from zsim.prediction.runs.rounds import Visited, orders_in_rounds
+from zsim.prediction.runs.rounds import MetadataPhase, orders_in_rounds
 from zsim.prediction.runs.sources import SampledEntries, SampledVisits
 from zsim.prediction.runs.windows import CourseNotes, Period, SampledStream, WindowPlan, Windows
 from zsim.prediction.statistics.sampling import Estimate, whole_from_windows, window_starts
@@ -192,7 +192,7 @@ class SampledRun:
         yield from self._visit_steps(self._scan)
         assert blocks.queue is not None
         if (memory := self.plan.memory) is not None:
-            known = Visited(self.plan.times, self.plan.visits, self.visit_s, self.txg.slice_s)
+            known = MetadataPhase(self.plan.times, self.plan.visits, self.visit_s, self.txg.slice_s)
             self._items, orders = orders_in_rounds(blocks, self.plane, memory, known)
         else:
             orders = [address_order(blocks.queue, vdev) for vdev in range(len(blocks.windows))]
