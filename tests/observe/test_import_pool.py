@@ -14,7 +14,7 @@ from zsim.case.resolve import resolve
 from zsim.cli.main import main
 from zsim.observe.documents import are_lines
 from zsim.observe.pool_import.importing import beside, import_pasted, import_pool
-from zsim.observe.pool_import.layout import smallest_drive
+from zsim.observe.pool_import.vdev_sizes import smallest_drive
 from zsim.observe.texts import nice_bytes
 from zsim.scenario.evidence import ClassAlloc
 from zsim.scenario.layout import Layout

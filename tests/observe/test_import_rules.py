@@ -16,7 +16,7 @@ from zsim.observe.pool_import.find_drives import PoolDrives, drives_of, find_siz
 from zsim.observe.pool_import.gaps import GAPS, is_gap, unknown_notes
 from zsim.observe.pool_import.gather import same_scan, with_alloc
 from zsim.observe.pool_import.importing import import_pasted
-from zsim.observe.pool_import.resilvered import resilvered_alloc
+from zsim.observe.pool_import.space import resilvered_alloc
 from zsim.observe.texts import duration, moment, nice_bytes, percentage, plain, whole
 from zsim.observe.zdb.metaslabs import read_metaslabs
 from zsim.observe.zpool.scan import Scan

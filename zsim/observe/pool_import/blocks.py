@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from zsim.observe.pool_import.finding import Evidence
-from zsim.observe.pool_import.layout import Tops, data_vdevs
+from zsim.observe.pool_import.layout import Tops
+from zsim.observe.pool_import.space import data_vdevs
 from zsim.observe.pool_import.vdev_sizes import find_frags
 from zsim.observe.texts import plain
 from zsim.observe.zdb.blocks import BlockStatistics

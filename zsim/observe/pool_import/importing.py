@@ -23,8 +23,9 @@ from zsim.observe.pool_import.find_drives import find_drives
 from zsim.observe.pool_import.finding import Evidence, Finding
 from zsim.observe.pool_import.gaps import is_gap, unknown_notes
 from zsim.observe.pool_import.gather import find_observations, in_order
-from zsim.observe.pool_import.layout import Tops, find_layout, find_space
+from zsim.observe.pool_import.layout import Tops, find_layout
 from zsim.observe.pool_import.release import find_release
+from zsim.observe.pool_import.space import find_space
 from zsim.observe.pool_import.tables import block_table, metaslab_table
 from zsim.observe.texts import plain
 from zsim.observe.zdb.pointers import PointerTable
