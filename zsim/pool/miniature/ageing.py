@@ -34,9 +34,9 @@ FRAG_NEAR, FRAG_TRIES = 0.01, 5
 EXPANDED_AT, MOST_DRAWN = constant("population.expanded_at"), constant("population.most_drawn")
 
 
-MOST_KEPT, MOST_BLOCKS_KEPT, MOST_TOGETHER = 48, 50_000, 400_000
+MOST_KEPT, MOST_BLOCKS_KEPT, MOST_TOGETHER = 48, 50_000, 500_000
 """Pools kept, those of one prediction and the small ones that told how large they have to be, of how many
-blocks at most, and of how many together: some 40 MB."""
+blocks at most, and of how many together: some 50 MB."""
 _KEEPING = threading.Lock()
 _kept: dict[AgedRun, AgedPool] = {}
 """The one used last stands last."""
