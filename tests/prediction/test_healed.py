@@ -76,11 +76,11 @@ def test_a_scan_that_visits_what_was_written_since_may_be_over_at_any_share(form
 
 
 def test_what_is_due_of_what_is_scanned_is_due_of_the_rest() -> None:
-    for course, (scan,), _ in ends(WORLD, [visiting()]):
+    for course, (scan,) in ends(WORLD, [visiting()]):
         # What is skipped counts as issued: 4 GB of 400 wait, 4 are repaired.
         assert scan.total_issue == pytest.approx(8.0 / 400.0 * (scan.total or 0), rel=0.1)
         assert course.repaired / WORLD.repaired == pytest.approx((scan.total or 0) / (4 * TB))
-    shares = [(scan.total or 0) / (4 * TB) for _, (scan,), _ in ends(WORLD, [visiting()])]
+    shares = [(scan.total or 0) / (4 * TB) for _, (scan,) in ends(WORLD, [visiting()])]
     assert shares == sorted(shares)
     assert 0.1 < shares[0] < 0.13
     assert 0.8 < shares[-1] < 1.0
@@ -89,8 +89,8 @@ def test_what_is_due_of_what_is_scanned_is_due_of_the_rest() -> None:
 def test_only_of_what_an_outage_left_the_end_is_open() -> None:
     whole = visiting(format="2.2+", scanned=4 * TB, total_issue=16 * GB, issued=4 * GB)
     for scan in (visiting("resilver"), visiting(scanned=0), whole):
-        assert ends(WORLD, [scan]) == [(WORLD, (scan,), 0.0)]
-    assert ends(WORLD, []) == [(WORLD, (), 0.0)]
+        assert ends(WORLD, [scan]) == [(WORLD, (scan,))]
+    assert ends(WORLD, []) == [(WORLD, ())]
     assert visited_share(visiting(scanned=None, done=0.25)) == 0.25
 
 

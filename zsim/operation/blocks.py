@@ -238,7 +238,7 @@ def split_walk(walk: Program, blocks: BlockTable) -> tuple[Program, I64]:
     issued = walk.code == OP_ISSUE
     entries = np.where(issued, blocks.dva_count[walk.item].astype(np.int64), 0)
     before = np.cumsum(entries)[~issued]
-    return Program(walk.code[~issued], walk.item[~issued]), before
+    return walk.part(~issued), before
 
 
 class PendingEntries:

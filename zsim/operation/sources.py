@@ -70,9 +70,7 @@ class WholeVisits(WholeSource):
         self._stop = stop = limit.strict_stop(self.used_bytes_after, self.visited, self.entries)
         whole = stop >= self.entries
         self._end = len(self.visits) if whole else int(np.searchsorted(self._before, stop, side="left"))
-        piece = Program(
-            self.visits.code[self.position : self._end], self.visits.item[self.position : self._end]
-        )
+        piece = self.visits.part(slice(self.position, self._end))
         self.pool.plane.load_streams([piece], [self.blocks.pool_window])
         return ()
 
@@ -202,7 +200,6 @@ class WholeQueues(WholeVisits):
         self.pending.drop([rows[:count] for rows, count in zip(self._orders, done, strict=True)])
         self._orders = [rows[count:] for rows, count in zip(self._orders, done, strict=True)]
         self._programs = [
-            Program(each.code[count:], each.item[count:])
-            for each, count in zip(self._programs, done, strict=True)
+            each.part(slice(count, None)) for each, count in zip(self._programs, done, strict=True)
         ]
         self._noted = self.pending.rows if self._by_address else None

@@ -72,6 +72,10 @@ class Program:
     def __len__(self) -> int:
         return len(self.code)
 
+    def part(self, rows: NDArray[np.int64] | NDArray[np.bool_] | slice) -> Program:
+        """Return some of the operations, as an index of numpy names them."""
+        return Program(self.code[rows], self.item[rows])
+
 
 def is_traversed(blocks: BlockTable) -> NDArray[np.bool_]:
     """Tell which blocks the traversal itself reads: indirect blocks, objset roots, dnode blocks."""

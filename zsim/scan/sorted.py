@@ -246,10 +246,14 @@ def extent_order(queue: ScanQueue, rows: NDArray[np.int64], rules: ExtentRules) 
     """
     if len(rows) == 0:
         return rows
-    extent, score = scored_extents(queue, rows, rules)
+    return rows[by_score(*scored_extents(queue, rows, rules))]
+
+
+def by_score(extent: NDArray[np.int64], score: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the places of entries extent by extent, best score first; see `scored_extents`."""
     rank = np.empty(len(score), np.int64)
     rank[np.argsort(-score, kind="stable")] = np.arange(len(score))
-    return rows[np.argsort(rank[extent], kind="stable")]
+    return np.argsort(rank[extent], kind="stable")
 
 
 def scored_extents(

@@ -156,12 +156,17 @@ def apply_overrides(data: Mapping[str, object], settings: Iterable[str]) -> dict
 
 def names_set(settings: Iterable[str]) -> set[str]:
     """Return the fields that settings ``KEY=VALUE`` name, those inside a field as that."""
-    return {setting.partition("=")[0].partition(".")[0].strip() for setting in settings}
+    return {_named(setting.partition("=")[0].strip())[0] for setting in settings}
+
+
+def _named(key: str) -> tuple[str, str, str]:
+    """Return the field that a key names, and behind a dot what is named inside it."""
+    name, dot, inner = key.partition(".")
+    return name.replace("-", "_"), dot, inner
 
 
 def _set(result: dict[str, object], key: str, value: object, setting: str) -> None:
-    name, dot, inner = key.partition(".")
-    name = name.replace("-", "_")
+    name, dot, inner = _named(key)
     if name in ("fill", "alloc"):
         result.pop("alloc" if name == "fill" else "fill", None)
     if not dot:

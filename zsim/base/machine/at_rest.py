@@ -7,6 +7,7 @@ import ctypes
 import functools
 import mmap
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 LINKER = "llvmlite"
@@ -24,8 +25,7 @@ def give_back_code(library: str) -> None:
     library : str
         Part of the name of its file.
     """
-    for address, size in code_of(library):
-        ctypes.CDLL(None).madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), mmap.MADV_DONTNEED)
+    _unmap(code_of(library))
 
 
 def give_back() -> None:
@@ -34,11 +34,16 @@ def give_back() -> None:
     Each thread keeps up to `KEPT_BYTES` of what was freed (`zsim.base.machine.lightly`, malloc_trim(3)).
     Does nothing where the system is no Linux.
     """
-    for address, size in (*code_of(LINKER), *constants_of(LINKER)):
-        ctypes.CDLL(None).madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), mmap.MADV_DONTNEED)
+    _unmap((*code_of(LINKER), *constants_of(LINKER)))
     if sys.platform == "linux":
         with contextlib.suppress(AttributeError):  # another C library than glibc
             ctypes.CDLL(None).malloc_trim(0)
+
+
+def _unmap(places: Iterable[tuple[int, int]]) -> None:
+    """Give pages back to the system, by address and length [bytes]."""
+    for address, size in places:
+        ctypes.CDLL(None).madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), mmap.MADV_DONTNEED)
 
 
 @functools.cache

@@ -104,6 +104,8 @@ def _state(source: str | None, given: dict[str, object]) -> dict[str, object]:
 
 def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
     """Return the plan of a pasted status; what is left of a scan that runs is what ``zsim eta`` answers."""
+    from pathlib import Path
+
     from zsim.cli.common import notice
     from zsim.observe.pool_import.gaps import is_gap
     from zsim.observe.pool_import.importing import import_pool
@@ -113,14 +115,14 @@ def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
     from zsim.scenario.files import put_aside
     from zsim.scenario.model import Scenario
 
-    imported = import_pool((source,), stated=stated)
+    imported = import_pool((Path(source),), stated=stated)
     for note in filter(is_gap, imported.notes):
         notice(f"{note}.")
     if imported.progress is None or not imported.progress.active:
         fields = put_aside(imported.scenario.stated(), stated) | stated
         scenario = Scenario.from_dict(fields)
         return {"scenario": scenario.stated(), **state_of(fields, scenario.evidence or ())}
-    paste = read_paste(None, (source,), stated=stated)
+    paste = read_paste(None, (source,), stated=stated, imported=imported)
     known = paste.scenario.stated()
     if (why := _no_choice(paste)) is not None:
         raise InputError(CHOICE, None, why, "zsim eta, given the same, tells when it is over")

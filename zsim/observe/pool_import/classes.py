@@ -12,7 +12,7 @@ from zsim.observe.pool_import.find_drives import model_named
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
 from zsim.observe.zpool.listing import Space
-from zsim.observe.zpool.vdev_tree import PAIRS, Vdev, spec_of
+from zsim.observe.zpool.vdev_tree import GONE, PAIRS, Vdev, spec_of
 from zsim.scenario.layout import VdevSpec
 from zsim.vdevs.kind import DEDUP, LOG, SPECIAL, kind_of
 
@@ -29,7 +29,6 @@ DEDUP_ALONE = (
     f"{WHO_TELLS}"
 )
 NVME = re.compile(r"(?:/dev/)?(?:nvme|nvd|nda)", re.ASCII)
-GONE = frozenset(("UNAVAIL", "FAULTED", "OFFLINE", "REMOVED"))
 
 
 class ClassTops:

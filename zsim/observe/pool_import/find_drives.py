@@ -16,7 +16,7 @@ from zsim.observe.devices.models import Model, model_of, slowest_of
 from zsim.observe.devices.sentences import SaidDrives
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
-from zsim.observe.zpool.vdev_tree import PAIRS, Vdev, repaired_pair
+from zsim.observe.zpool.vdev_tree import GONE, PAIRS, Vdev, repaired_pair
 
 SAME_SIZE = 0.03
 SAID = "a sentence beside the outputs"
@@ -32,7 +32,6 @@ USUAL_WITHIN = 0.015
 NVME_NAME = re.compile(r"nvme[-\d]|nvd\d|nda\d", re.ASCII)
 """The begin of names of NVMe namespaces, which nothing else has (nvme(4), nda(4), nvd(4)), and of udev's:
 ``nvme-MODEL_SERIAL``, ``nvme-eui.0025...``."""
-_GONE = frozenset(("UNAVAIL", "FAULTED", "OFFLINE", "REMOVED"))
 _WAS = re.compile(r"\bwas (/\S{3,300})")
 
 
@@ -52,7 +51,7 @@ def drives_of(tops: Sequence[Vdev]) -> PoolDrives:
     return PoolDrives(
         tuple(map(_name, old)),
         tuple(leaf.name for leaf in new if leaf.kind == "disk"),
-        sum(leaf.state in _GONE for leaf in old),
+        sum(leaf.state in GONE for leaf in old),
     )
 
 

@@ -210,13 +210,9 @@ def import_files(
     _find_host(evidence)
     find_observations(evidence, tops)
     _note_unused(evidence)
-    # A layout that is assumed comes before all else that is not known.
-    loud = [each for each in evidence.notes if is_gap(each)]
-    evidence.notes = [
-        *loud,
-        *unknown_notes(evidence, known),
-        *(each for each in evidence.notes if not is_gap(each)),
-    ]
+    # What is not known comes first, a layout that is assumed before all else.
+    evidence.notes += unknown_notes(evidence, known)
+    evidence.notes.sort(key=lambda note: not is_gap(note))
     imported = _imported(evidence, tops, overrides)
     if table is None or not table.begun:
         return imported

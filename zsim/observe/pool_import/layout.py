@@ -22,13 +22,12 @@ from zsim.observe.pool_import.classes import (
 )
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
-from zsim.observe.zpool.vdev_tree import GROUPS, PAIRS, Vdev, repaired_pair, spec_of
+from zsim.observe.zpool.vdev_tree import GONE, GROUPS, PAIRS, Vdev, repaired_pair, spec_of
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
 from zsim.vdevs.kind import kind_of
 
 LAYOUT_REMEDY = "add the output of zpool status or zdb -C for the pool"
 _ID = re.compile(r"-(\d{1,6})\Z", re.ASCII)
-_GONE = frozenset(("UNAVAIL", "FAULTED", "OFFLINE", "REMOVED"))
 
 
 class Tops:
@@ -323,7 +322,7 @@ def _under_repair(evidence: Evidence, pairs: Sequence[Sequence[Vdev]]) -> list[l
 
 def _find_pairs(evidence: Evidence, pairs: Sequence[Vdev], spec: VdevSpec) -> None:
     """Note the number of old drives with a successor, and whether they are still there."""
-    gone = [pair.children[0].state in _GONE for pair in pairs]
+    gone = [pair.children[0].state in GONE for pair in pairs]
     known = all(pair.children[0].state for pair in pairs)
     if any(gone) and not all(gone):
         evidence.notes.append("some of the replaced drives are gone and some online: all are assumed gone")
@@ -351,7 +350,7 @@ def _find_single(evidence: Evidence, vdevs: Sequence[Vdev], tops: Tops, active: 
         evidence.find("replace", max(1, min(resilvering, tops.specs[place].tolerance)), "zpool status")
         evidence.find("old_drive", "missing", "zpool status")
         return place
-    missing, place = most(lambda leaf: leaf.state in _GONE)
+    missing, place = most(lambda leaf: leaf.state in GONE)
     if missing:
         stands_in = _find_spare_in_use(evidence, vdevs[place])
         evidence.find("old_drive", "missing", "zpool status")

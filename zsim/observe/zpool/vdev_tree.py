@@ -16,6 +16,8 @@ PAIRS = ("replacing", "spare")
 SECTIONS = ("logs", "cache", "spares", "special", "dedup", "spare", "log")
 MAX_ROWS = (MAX_CHILDREN + 1) * 400
 MAX_DEPTH = 8
+GONE = frozenset(("UNAVAIL", "FAULTED", "OFFLINE", "REMOVED"))
+"""States of a drive that is not there, or not used."""
 
 _PAIR = re.compile(r"(replacing|spare)[123]?(?:-(\d{1,6}))?", re.ASCII)
 _DISTRIBUTED_SPARE = re.compile(r"draid[123]-\d{1,6}-\d{1,6}", re.ASCII)

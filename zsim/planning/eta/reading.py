@@ -76,6 +76,7 @@ def read_paste(
     overrides: Sequence[str] = (),
     stated: dict[str, object] | None = None,
     now: datetime | None = None,
+    imported: ImportedPool | None = None,
 ) -> Paste:
     """Read statuses, and whatever else is there about the pool.
 
@@ -93,6 +94,8 @@ def read_paste(
         The same, as fields.
     now : datetime, optional
         When the text was printed, if it was just now.
+    imported : ImportedPool, optional
+        What an import makes of the files, where that is known already.
 
     Raises
     ------
@@ -111,7 +114,9 @@ def read_paste(
     scan = found[-1][1]
     assumed = assumed_words(assumed_vdevs(scan, chosen))
     settled = {*(stated or {}), *names_set(overrides)}
-    imported, notes = _imported(text, names, pool or chosen.name or None, assumed, settled)
+    notes = list(imported.notes) if imported is not None else []
+    if imported is None:
+        imported, notes = _imported(text, names, pool or chosen.name or None, assumed, settled)
     if found[-1][0].removal is not None and scan.function != "remove":
         notes = [*notes, f"the removal of {found[-1][0].removal} that runs beside is not in this answer"]
     notes = [*_waits_for(found[-1][0], scan), *notes]

@@ -60,7 +60,7 @@ LOOK = "compare the drives (zpool iostat -vl 60), look for link resets (dmesg) a
 SLOWEST_COPY = 6.6
 RUNS_DECIDE = (
     "how long the runs of allocated blocks are decides the pace of an expansion, and nothing prints it:"
-    " published ones took 1 to 6.6 times as long as the median pool simulated"
+    f" published ones took 1 to {SLOWEST_COPY} times as long as the median pool simulated"
 )
 UNEXPLAINED = f"nothing known about the pool explains the slow pace: {LOOK}"
 STILL_SLOWER = f"the pace is slower than that alone makes it: {LOOK}"

@@ -27,11 +27,11 @@ NO_CLOCK = (
     " of date before it, or piped straight in)"
 )
 STANDS, PARTIAL = ("HALTED", "STUCK"), ("NO DATA", "NOT A WHOLE")
-"""A scan that does nothing has no date at which it is done."""
+"""A scan that does nothing has no date at which it is done; one of a part of a drive is not compared."""
 NOT_VARIED = ("drive_size", "alloc", "fill", "layout", "release")
+"""Assumptions that are told first, where no world differs in them."""
 VARIED = {"drive_size": "the size of the drives", "fill": "how full the pool is"}
 """How what is missing begins, by field: worlds differ in these where nobody names or bounds them."""
-"""Assumptions that are told first, where no world differs in them."""
 
 
 def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:

@@ -119,11 +119,15 @@ class PreparedQueue(Prepared):
         return self._copies[self._copies_at[rows]].reshape(-1, 3)
 
     def _order(self, vdev: int, starts: I64) -> None:
-        rows = address_order(self.queue, vdev)
-        slab = np.searchsorted(starts, self.queue.offset[rows], side="right") - 1
+        rows, slab = self._slabs(vdev, starts)
         bounds = np.searchsorted(slab, np.arange(len(starts) + 1))
         self.by_address[vdev] = [rows[a:b] for a, b in pairwise(bounds)]
         self.extents += len(scored_extents(self.queue, rows, self.rules)[1])
+
+    def _slabs(self, vdev: int, starts: I64) -> tuple[I64, I64]:
+        """Return the entries of a top-level vdev in LBA order, and the metaslab of each."""
+        rows = address_order(self.queue, vdev)
+        return rows, np.searchsorted(starts, self.queue.offset[rows], side="right") - 1
 
     def by_extent(self, vdev: int) -> list[tuple[int, int, I64]]:
         """Return the entries of a top-level vdev by extent, best score first, each with score and metaslab.
@@ -135,8 +139,7 @@ class PreparedQueue(Prepared):
         return self._by_extent[vdev]
 
     def _scored(self, vdev: int) -> list[tuple[int, int, I64]]:
-        rows, starts = address_order(self.queue, vdev), self.slab_starts(vdev)
-        slab = np.searchsorted(starts, self.queue.offset[rows], side="right") - 1
+        rows, slab = self._slabs(vdev, self.slab_starts(vdev))
         extent, score = scored_extents(self.queue, rows, self.rules)
         slab_of_extent = slab[np.searchsorted(extent, np.arange(len(score)))]
         order = np.lexsort((np.arange(len(score)), slab_of_extent, -score))

@@ -14,7 +14,7 @@ from zsim.scenario.evidence import RunningScan
 NODES = whole_constant("progress.open_nodes")
 LEAST_VISITED = constant("progress.least_likely")
 """Share visited below which its logarithm says nothing."""
-Case = tuple[Course, tuple[RunningScan, ...], float]
+Case = tuple[Course, tuple[RunningScan, ...]]
 
 
 def is_open(scan: RunningScan) -> bool:
@@ -31,7 +31,7 @@ def visited_share(scan: RunningScan) -> float:
 
 
 def ends(course: Course, scans: Sequence[RunningScan]) -> list[Case]:
-    """Return a world and the statuses for each share of ALLOC at which the scan may end, with log weights.
+    """Return a world and the statuses for each share of ALLOC at which the scan may end, all as likely.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ def ends(course: Course, scans: Sequence[RunningScan]) -> list[Case]:
     the two, as of a quantity of unknown size (Jeffreys, Theory of Probability, 1961, 3.1).
     """
     if not scans or not is_open(scans[-1]):
-        return [(course, tuple(scans), 0.0)]
+        return [(course, tuple(scans))]
     seen = max(visited_share(scans[-1]), LEAST_VISITED)
     places = [1.0 - (place + 0.5) / NODES for place in range(NODES)]
     return [
-        (_shorter(course, seen**place), tuple(_ended(scan, course, seen**place) for scan in scans), 0.0)
+        (_shorter(course, seen**place), tuple(_ended(scan, course, seen**place) for scan in scans))
         for place in places
     ]
 

@@ -169,8 +169,8 @@ def remaining(
     found = [
         _merged(
             [
-                _of_world(adapted(each, told), told, facts, noise, course.likely + end + log)
-                for world, told, end in ends(course, scans)
+                _of_world(adapted(each, told), told, facts, noise, course.likely + log)
+                for world, told in ends(course, scans)
                 for each, log in variants(world, told)
             ]
         )

@@ -113,15 +113,17 @@ def _filled_leaves(model: PlaneModel) -> set[int]:
 
 def in_rounds(case: Case, pool: WorldPopulation) -> bool:
     """Tell whether a pool that is run whole has no memory for the records of its sorted scan."""
-    return is_whole(case, pool) and _is_short(case, pool)
+    return is_whole(case, pool) and _short_limit(case, pool) is not None
 
 
-def _is_short(case: Case, pool: WorldPopulation) -> bool:
-    if case.release.order != "sorted" or case.scan_memory is None:
-        return False
-    limit = MemoryLimit(case.release, case.scan_memory, case.alloc)
+def _short_limit(case: Case, pool: WorldPopulation) -> MemoryLimit | None:
+    """Return the limit of memory that the records of a sorted scan do not fit; None where they do."""
+    memory = case.scan_memory
+    if case.release.order != "sorted" or memory is None:
+        return None
+    limit = MemoryLimit(case.release, memory, case.alloc)
     entries = float(pool.table.dva_count.sum()) * (1.0 if is_whole(case, pool) else pool.scale)
-    return entries * (SIO_BYTES + DVA_BYTES) >= limit.hard
+    return limit if entries * (SIO_BYTES + DVA_BYTES) >= limit.hard else None
 
 
 def _memory(case: Case, pool: WorldPopulation) -> ScanMemory | None:
@@ -130,9 +132,9 @@ def _memory(case: Case, pool: WorldPopulation) -> ScanMemory | None:
     Blocks move where any place is as good as theirs: not between the groups of a dRAID, nor where free space
     is known.
     """
-    if case.scan_memory is None or case.scenario.block_list is not None or not _is_short(case, pool):
+    limit = _short_limit(case, pool) if case.scenario.block_list is None else None
+    if limit is None:
         return None
-    limit = MemoryLimit(case.release, case.scan_memory, case.alloc)
     may_move = case.scenario.metaslabs is None
     levels = {
         number: level

@@ -23,7 +23,7 @@ from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.scan.items import ScanItems
 from zsim.scan.program import OP_VISIT
-from zsim.scan.sorted import ExtentRules, ScanQueue, scored_extents
+from zsim.scan.sorted import ExtentRules, ScanQueue, by_score, scored_extents
 from zsim.vdevs.kind import kind_of
 
 I64 = NDArray[np.int64]
@@ -161,9 +161,7 @@ class _Rounds:
         """Issue extents, the best score first, for whole txgs, until the soft limit is reached."""
         queue, order = self.queue, self.pending.addresses.in_order(self.rows)
         extent, score = self._extents(order)
-        rank = np.empty(len(score), np.int64)
-        rank[np.argsort(-score, kind="stable")] = np.arange(len(score))
-        best = np.argsort(rank[extent], kind="stable")
+        best = by_score(extent, score)
         freed = np.cumsum(queue.record_bytes[order[best]] + EXTENT_BYTES / np.bincount(extent)[extent[best]])
         used = self.pending.used_bytes(self.rows)
         least = 1 + int(np.searchsorted(freed, used - self.soft))

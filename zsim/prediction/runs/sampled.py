@@ -346,7 +346,7 @@ class SampledRun:
         if self._freeing is None or not self._freeing.end_issue_txg(self.streams, done):
             return
         parts = zip(self.streams, done, strict=True)
-        self._load([_taken(stream.program, np.arange(begin, len(stream))) for stream, begin in parts])
+        self._load([stream.program.part(np.arange(begin, len(stream))) for stream, begin in parts])
         self._firsts = [first - begin for first, begin in zip(self._firsts, done, strict=True)]
 
     def _left(self, streams: Sequence[SampledStream] | None = None) -> int:
@@ -365,8 +365,9 @@ class SampledRun:
         self._nothing_left = True
 
     def _enough(self) -> bool:
-        over = self.complete or self._nothing_left
-        return over or (self.known and self.half_width_s <= self.plan.precision * self.time_s)
+        if self.complete or self._nothing_left:
+            return True
+        return self.known and self.half_width_s <= self.plan.precision * self.time_s
 
     def most(self) -> int:
         """Return how many operations may be simulated: more where the interval is wide."""
@@ -384,7 +385,8 @@ class SampledRun:
 
     def _choose(self, number: int) -> Windows:
         """Return windows of a stream, in the same parts of each; none of one that is over."""
-        parts, stream = self._parts, self.streams[number]
+        parts = self._parts
+        stream = self.streams[number]
         if not self._is_main(number):
             nothing = np.zeros(0, np.int64)
             return Windows(nothing, nothing, nothing)
@@ -406,7 +408,7 @@ class SampledRun:
 
     def _measure(self, chosen: list[Windows]) -> Steps[None]:
         """Simulate windows and note how long each takes; the last txg is a whole one."""
-        self._load([_taken(s.program, each.rows) for s, each in zip(self.streams, chosen, strict=True)])
+        self._load([s.program.part(each.rows) for s, each in zip(self.streams, chosen, strict=True)])
         first = len(self.periods)
         ends = [
             int(each.begins[-1]) + self.length if len(each.begins) and self._is_main(number) else 0
@@ -594,7 +596,3 @@ class SampledRun:
             ScanSample(moment, 0, int(each), "issue")
             for moment, each in zip(seconds.tolist(), issued.tolist(), strict=True)
         ]
-
-
-def _taken(program: Program, rows: I64) -> Program:
-    return Program(program.code[rows], program.item[rows])

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from zsim.operation.blocks import ScanBlocks
 from zsim.operation.sources import FreedEntries, WholeVisits
 from zsim.prediction.runs.windows import SampledStream
-from zsim.scan.program import Program
 
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
@@ -79,7 +78,7 @@ def _keep(stream: SampledStream, kept: NDArray[np.bool_]) -> None:
     """Leave operations out of a stream."""
     if kept.all():
         return
-    stream.program = Program(stream.program.code[kept], stream.program.item[kept])
+    stream.program = stream.program.part(kept)
     stream.work, stream.known = _sums(stream.work, kept), _sums(stream.known, kept)
 
 
