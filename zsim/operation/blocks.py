@@ -17,8 +17,8 @@ from zsim.operation.memory_limit import EXTENT_BYTES
 from zsim.operation.rules import pool_window, vdev_window
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.pool.blocks import BlockTable
-from zsim.scan.items import ScanItems, plain_items
-from zsim.scan.program import OP_ISSUE, Program, metadata_above, scan_items, traversal_program, with_entries
+from zsim.scan.items import NO_ITEM, ScanItems, joined_items, plain_items
+from zsim.scan.program import OP_ISSUE, OP_VISIT, Program, metadata_above, scan_items, traversal_program, with_entries
 from zsim.scan.sorted import Addresses, ScanQueue, joined, queue_entries
 from zsim.scenario.releases.profile import ReleaseProfile
 
@@ -33,6 +33,7 @@ class ScanTables(NamedTuple):
     items: ScanItems
     queue: ScanQueue | None
     rows: I64
+    repeats: Program | None = None
 
 
 def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
@@ -56,13 +57,22 @@ def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
     if not (setup.collects and queued):
         return ScanTables(wanted, walk, items, None, np.zeros(0, np.int64))
     queue = queue_entries(setup.blocks, walk.item[walk.code == OP_ISSUE])
+    repeats = None
+    if setup.repeats is not None:
+        more = scan_items(setup.repeats, seed=setup.seed, vdevs=vdevs)
+        held = np.zeros(len(more), bool)
+        held[0] = True
+        more = replace(more, in_memory=held, unwind=np.full(len(more), NO_ITEM, np.int64))
+        rows = np.arange(len(items), len(items) + len(more))
+        items = joined_items(items, more)
+        repeats = Program(np.full(len(rows), OP_VISIT), rows)
     first = len(items)
     items = with_entries(
         items, setup.blocks, queue.item, queue.copy, seed=setup.seed,
         scrub=setup.operation == "scrub", vdevs=vdevs,
     )  # fmt: skip
     own = replace(queue, item=np.arange(first, first + len(queue)))
-    return ScanTables(wanted, walk, items, own, queue.item)
+    return ScanTables(wanted, walk, items, own, queue.item, repeats)
 
 
 class KeptTables:
@@ -94,7 +104,7 @@ def _same_tables(left: RunSetup, right: RunSetup) -> bool:
     def decides(setup: RunSetup) -> tuple[object, ...]:
         release, vdevs = setup.release, damaged_vdevs(setup.model)
         rules = (release.column_test, plain_prefetch(release), setup.collects, setup.model.client_count == 0)
-        return (setup.operation, setup.seed, setup.imported, id(setup.visited), vdevs, *rules)
+        return (setup.operation, setup.seed, setup.imported, id(setup.visited), setup.repeats is None, vdevs, *rules)
 
     alike = decides(left) == decides(right) and len(left.blocks) == len(right.blocks)
     return alike and all(
@@ -136,6 +146,7 @@ class ScanBlocks:
         self.setup = setup
         tables = (kept or KeptTables()).of(setup, queued)
         self.wanted, self.walk, self.rows = tables.wanted, tables.walk, tables.rows
+        self.repeats = tables.repeats
         self.items: ScanItems = tables.items
         self.queue = tables.queue
         self.programs: list[Program] = []

@@ -21,6 +21,7 @@ from zsim.pool.measured.block_list import Order, chosen_vdevs, sample_blocks
 from zsim.pool.measured.free_space import placed_by
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
 from zsim.pool.miniature.census import thinned
+from zsim.pool.miniature.gathering import gathered
 from zsim.pool.miniature.shape import MAX_VDEVS
 from zsim.pool.miniature.shape import Miniature as PoolMiniature
 from zsim.pool.miniature.spreading import spread
@@ -46,6 +47,8 @@ SORTED_HEAPS, LEGACY_HEAPS = (
 )
 """In so many places the metaslabs lie, at least: a scan by address makes a long seek to each; one by birth
 goes from any to any other."""
+import os  # STUDY
+HEAPS = int(os.environ.get("GATHER", "2"))
 TXGS_TOGETHER = whole_constant("population.txgs_together")
 """Written one after the other and in one place: within a txg a scan jumps about, but not far."""
 MOST_ROUNDS = whole_constant("population.most_rounds")
@@ -165,6 +168,8 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     simulated = [number for number in pool.vdevs if number in data]
     held = sum(int(table.dva_asize[table.dva_vdev == number].sum()) for number in simulated)
     levels = dict(zip(pool.vdevs, pool.recipe.vdevs, strict=True))
+    if far is not None and not by_birth and HEAPS:
+        table, levels = _gathered(case, table, levels)
     return WorldPopulation(
         table,
         case.alloc / len(data) / (held / len(simulated)),
@@ -227,6 +232,17 @@ def _spread(case: Case, pool: PoolMiniature, table: BlockTable) -> BlockTable:
         if reduced.spec.alloc_class == NORMAL:
             table = spread(table, number, reduced, case.vdevs[number], TXGS_TOGETHER * txg / data)
     return table
+
+
+def _gathered(
+    case: Case, table: BlockTable, levels: dict[int, TopLevel]
+) -> tuple[BlockTable, dict[int, TopLevel]]:
+    """Return the blocks of a scan by address, and the vdevs, with few long seeks between the heaps."""
+    found = dict(levels)
+    for number, reduced in levels.items():
+        if reduced.spec.alloc_class == NORMAL:
+            table, found[number] = gathered(table, number, reduced, case.vdevs[number], HEAPS)
+    return table, found
 
 
 def _heaps(case: Case) -> int:

@@ -19,6 +19,7 @@ from zsim.operation.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
 from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.pool.miniature.repeating import repeated_metadata
 from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup
 from zsim.prediction.runs.sampled import SampledRun
 from zsim.prediction.runs.windows import WindowPlan
@@ -28,6 +29,8 @@ from zsim.vdevs.kind import NORMAL
 
 WHOLE = constant("sampling.whole")
 """Blocks of a list that stand for no more than so many times themselves are all of it."""
+import os  # STUDY
+REPEATED = int(os.environ.get('REPEATED', '1000'))
 LEAST_ISSUED = whole_constant("sampling.least_issued")
 """Entries that leave the queues between two metadata phases, at least, for phases to be sampled apart."""
 
@@ -166,7 +169,21 @@ def tile_run(
     kept: KeptTables | None = None,
 ) -> SampledRun:
     """Return the run of a tile, which `plan` may sample."""
-    return SampledRun(tile_setup(case, model, pool), plan, progress, kept)
+    setup, copies = with_repeats(case, tile_setup(case, model, pool), pool, plan)
+    return SampledRun(setup, replace(plan, repeats=copies - 1), progress, kept)
+
+
+def with_repeats(
+    case: Case, setup: RunSetup, pool: WorldPopulation, plan: WindowPlan
+) -> tuple[RunSetup, int]:
+    """Return the run of a tile with the metadata of several to visit at once, and of how many."""
+    if not setup.collects or plan.visits == 1.0 or plan.whole < sys.maxsize or not REPEATED:
+        return setup, 1
+    table = setup.blocks if setup.visited is None else setup.visited
+    found = repeated_metadata(table, {number: case.vdevs[number] for number in pool.levels}, REPEATED)
+    if found is None:
+        return setup, 1
+    return replace(setup, repeats=found[0]), found[1]
 
 
 def tile_setup(case: Case, model: PlaneModel, pool: WorldPopulation) -> RunSetup:

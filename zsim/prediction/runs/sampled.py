@@ -94,6 +94,7 @@ class SampledRun:
         self.crowded = self._nothing_left = False
         self.complete = False
         self.quiet_s: float | None = None
+        self.again_s: float | None = None
         self.counted: RunResult | None = None
         self._blocks = ScanBlocks(setup, kept=kept)
         self._items = self._blocks.items
@@ -154,6 +155,8 @@ class SampledRun:
         if self.plan.visits == 1.0:
             return self.visited_s
         active = seconds_of(self.phases, "visit")
+        if self.again_s is not None:
+            active = max(0.0, self.again_s - active) / max(1, self.plan.repeats)
         # The first txg of a scan writes more, and comes once.
         end = float(np.mean(self.visit_ends[1:] or self.visit_ends[:1] or (0.0,)))
         end = min(end, self._mean_end()) if self.quiet_s is None else self.quiet_s
@@ -312,10 +315,22 @@ class SampledRun:
             return
         self.counted = self.run.result()
         self.quiet_s = yield from quiet_end(self.control, self._cached, [each.ended for each in self.periods])
+        yield from self._visit_again()
         self.head_s = 0.0
         for stream in self.streams:
             stream.head = 0
         self._one_by_one(0)
+
+    def _visit_again(self) -> Steps[None]:
+        """Visit the metadata of several tiles more, at once: what comes once a scan is told by the difference."""
+        program = self._blocks.repeats
+        if program is None or self.plan.repeats < 1:
+            return
+        begin = self.plane.now
+        self.plane.load_streams([program], [self._blocks.pool_window])
+        while not self.control.finished(1):
+            yield from self.control.scan_slice(self.txg.slice_s)
+        self.again_s = self.plane.now - begin
 
     def _window_length(self) -> int:
         """Return how many operations a window has: what a slice does, unless that is more than may be run."""

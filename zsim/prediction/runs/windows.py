@@ -140,6 +140,8 @@ class WindowPlan:
         Share of the duration.
     whole : int
         Programs up to this length are run whole.
+    repeats : int
+        Tiles whose metadata is visited again, together, beyond one.
     times, visits : float
         The pool has so many times the operations, and so many times the metadata phase.
     """
@@ -151,3 +153,4 @@ class WindowPlan:
     whole: int = 20_000
     times: float = 1.0
     visits: float = 1.0
+    repeats: int = 0
