@@ -18,7 +18,15 @@ from zsim.operation.rules import pool_window, vdev_window
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.pool.blocks import BlockTable
 from zsim.scan.items import NO_ITEM, ScanItems, joined_items, plain_items
-from zsim.scan.program import OP_ISSUE, OP_VISIT, Program, metadata_above, scan_items, traversal_program, with_entries
+from zsim.scan.program import (
+    OP_ISSUE,
+    OP_VISIT,
+    Program,
+    metadata_above,
+    scan_items,
+    traversal_program,
+    with_entries,
+)
 from zsim.scan.sorted import Addresses, ScanQueue, joined, queue_entries
 from zsim.scenario.releases.profile import ReleaseProfile
 
@@ -69,7 +77,7 @@ def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
     first = len(items)
     items = with_entries(
         items, setup.blocks, queue.item, queue.copy, seed=setup.seed,
-        scrub=setup.operation == "scrub", vdevs=vdevs,
+        scrub=setup.operation == "scrub", vdevs=vdevs, elsewhere=setup.visited,
     )  # fmt: skip
     own = replace(queue, item=np.arange(first, first + len(queue)))
     return ScanTables(wanted, walk, items, own, queue.item, repeats)
@@ -104,7 +112,15 @@ def _same_tables(left: RunSetup, right: RunSetup) -> bool:
     def decides(setup: RunSetup) -> tuple[object, ...]:
         release, vdevs = setup.release, damaged_vdevs(setup.model)
         rules = (release.column_test, plain_prefetch(release), setup.collects, setup.model.client_count == 0)
-        return (setup.operation, setup.seed, setup.imported, id(setup.visited), setup.repeats is None, vdevs, *rules)
+        return (
+            setup.operation,
+            setup.seed,
+            setup.imported,
+            id(setup.visited),
+            setup.repeats is None,
+            vdevs,
+            *rules,
+        )
 
     alike = decides(left) == decides(right) and len(left.blocks) == len(right.blocks)
     return alike and all(

@@ -1,7 +1,7 @@
-"""Metaslabs of a miniature in a few heaps, where what lies in them has its middle in the real pool.
+"""The metaslabs of a miniature in one heap, where the media rate is the mean of what they stand for.
 
-A sweep in the order of addresses makes a long seek from heap to heap, which the real pool makes once in many
-thousand times the data.  Where the heaps lie matters to the media rate alone.
+A sweep in the order of addresses makes a long seek from heap to heap, some 50 ms until all drives read and
+write again, which the real pool makes once in thousands of times the data.
 """
 
 from __future__ import annotations
@@ -9,23 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from zsim.base.constants import constant
 from zsim.pool.blocks import BlockTable
 from zsim.pool.recipes.recipe import TopLevel
 
-LOSS = 0.75
-"""Of the square of the media rate, from the first byte of a disk to the last: the inner rate is half the outer one."""
-
-
-def _turns(place):
-    """Return the time that bytes at a share of the drive take, in that of the first ones."""
-    return (1.0 - LOSS * place) ** -0.5
+LOSS = constant("population.rate_loss")
 
 
 def gathered(
-    table: BlockTable, number: int, reduced: TopLevel, real: TopLevel, heaps: int
+    table: BlockTable, number: int, reduced: TopLevel, real: TopLevel
 ) -> tuple[BlockTable, TopLevel]:
-    """Return a table with the blocks of a top-level vdev in so many heaps of equal data.
+    """Return a table with the metaslabs of a top-level vdev one behind the other.
 
     Parameters
     ----------
@@ -34,7 +30,6 @@ def gathered(
         Of the vdev, in the table.
     reduced, real : TopLevel
         The vdev of the miniature, and the one that it stands for.
-    heaps : int
 
     Returns
     -------
@@ -42,27 +37,33 @@ def gathered(
         With the same order of addresses; blocks have moved by whole rows.
     level : TopLevel
         The vdev of the miniature with its metaslabs where they are now.
+
+    Notes
+    -----
+    At a share x of the capacity a disk moves ``sqrt(1 - x * loss)`` of its outer rate
+    (`zsim.drives.models.model.zone_rates`): the heap lies where its inverse is what it is in the mean over
+    the bytes at their places in the real pool.
     """
     starts, size = reduced.slab_starts(), reduced.slab_bytes
     here = table.dva_vdev == number
     slab = reduced.slab_of(table.dva_offset[here])
     held = np.bincount(slab, weights=table.dva_asize[here], minlength=len(starts))
-    before = np.cumsum(held) - held
-    heap = np.minimum(heaps * (before + held / 2.0) / max(1.0, held.sum()), heaps - 1).astype(np.int64)
-    space = real.slab_bytes * real.slab_count
-    each = space / len(starts)
-    shift = np.empty_like(starts)
-    end = 0
-    for rows in (np.flatnonzero(heap == one) for one in np.unique(heap)):
-        # What lies in the heap has its middle where it has it in the real pool.
-        passed = np.average(_turns((rows + 0.5) * each / space), weights=held[rows] + 1.0)
-        inside = np.average((np.arange(len(rows)) + 0.5) * size, weights=held[rows] + 1.0)
-        begin = int((1.0 - passed**-2.0) / LOSS * space - inside)
-        end = max(end, min(begin, space - (len(rows) + 1) * size))
-        for one in rows:
-            shift[one] = -((starts[one] - end) // reduced.row_bytes) * reduced.row_bytes
-            end = int(starts[one] + shift[one]) + size
+    if not held.any():
+        return table, reduced
+    order = np.arange(len(starts)) + 0.5
+    passed = float(np.average((1.0 - LOSS * order / len(starts)) ** -0.5, weights=held))
+    space, middle = real.slab_bytes * real.slab_count, float(np.average(order, weights=held)) * size
+    first = int((1.0 - passed**-2.0) / LOSS * space - middle)
+    shift = _shifts(starts, max(0, min(first, space - (len(starts) + 1) * size)), size, reduced.row_bytes)
     offset = table.dva_offset.copy()
     offset[here] += shift[slab]
-    level = replace(reduced, starts=tuple((starts + shift).tolist()))
-    return replace(table, dva_offset=offset), level
+    return replace(table, dva_offset=offset), replace(reduced, starts=tuple((starts + shift).tolist()))
+
+
+def _shifts(starts: NDArray[np.int64], first: int, size: int, row: int) -> NDArray[np.int64]:
+    """Return by how many bytes each metaslab moves: whole rows, to behind the one before it."""
+    shifts, end = np.empty_like(starts), first
+    for place, start in enumerate(starts.tolist()):
+        shifts[place] = -((start - end) // row) * row
+        end = start + int(shifts[place]) + size
+    return shifts

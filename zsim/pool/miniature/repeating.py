@@ -11,8 +11,7 @@ import numpy as np
 from zsim.pool.blocks import LEVEL_OBJSET, BlockTable
 from zsim.pool.recipes.recipe import TopLevel
 
-import os
-PLACES = int(os.environ.get("PLACES", "8"))
+PLACES, MOST_TIMES = 8, 4
 """Copies lie within the part of the drives that one of so many heaps stands for."""
 
 
@@ -41,7 +40,7 @@ def repeated_metadata(
     rows = np.flatnonzero(
         own & (table.level != LEVEL_OBJSET) & np.where(dnodes, table.level == 0, table.level != 0)
     )
-    if len(roots) == 0 or len(rows) == 0 or len(rows) >= wanted:
+    if len(roots) == 0 or len(rows) == 0 or len(rows) >= MOST_TIMES * wanted:
         return None
     copies = max(2, math.ceil(wanted / len(rows)))
     found = table.take(np.concatenate([roots[:1], np.tile(rows, copies)]))

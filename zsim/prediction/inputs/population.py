@@ -47,8 +47,6 @@ SORTED_HEAPS, LEGACY_HEAPS = (
 )
 """In so many places the metaslabs lie, at least: a scan by address makes a long seek to each; one by birth
 goes from any to any other."""
-import os  # STUDY
-HEAPS = int(os.environ.get("GATHER", "2"))
 TXGS_TOGETHER = whole_constant("population.txgs_together")
 """Written one after the other and in one place: within a txg a scan jumps about, but not far."""
 MOST_ROUNDS = whole_constant("population.most_rounds")
@@ -168,7 +166,7 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     simulated = [number for number in pool.vdevs if number in data]
     held = sum(int(table.dva_asize[table.dva_vdev == number].sum()) for number in simulated)
     levels = dict(zip(pool.vdevs, pool.recipe.vdevs, strict=True))
-    if far is not None and not by_birth and HEAPS:
+    if far is not None and not by_birth and not _shingled(case):
         table, levels = _gathered(case, table, levels)
     return WorldPopulation(
         table,
@@ -237,12 +235,17 @@ def _spread(case: Case, pool: PoolMiniature, table: BlockTable) -> BlockTable:
 def _gathered(
     case: Case, table: BlockTable, levels: dict[int, TopLevel]
 ) -> tuple[BlockTable, dict[int, TopLevel]]:
-    """Return the blocks of a scan by address, and the vdevs, with few long seeks between the heaps."""
+    """Return the blocks of a scan by address, and the vdevs, with the metaslabs one behind the other."""
     found = dict(levels)
     for number, reduced in levels.items():
         if reduced.spec.alloc_class == NORMAL:
-            table, found[number] = gathered(table, number, reduced, case.vdevs[number], HEAPS)
+            table, found[number] = gathered(table, number, reduced, case.vdevs[number])
     return table, found
+
+
+def _shingled(case: Case) -> bool:
+    """Tell whether a drive rewrites bands: how many there are goes by where the heaps of metaslabs lie."""
+    return "smr" in (case.drive.recording, case.new_drive.recording)
 
 
 def _heaps(case: Case) -> int:

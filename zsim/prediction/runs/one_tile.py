@@ -17,9 +17,9 @@ from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.operation.result import seconds_of
 from zsim.operation.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
+from zsim.pool.miniature.repeating import repeated_metadata
 from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.population import WorldPopulation, miniature
-from zsim.pool.miniature.repeating import repeated_metadata
 from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup
 from zsim.prediction.runs.sampled import SampledRun
 from zsim.prediction.runs.windows import WindowPlan
@@ -29,8 +29,8 @@ from zsim.vdevs.kind import NORMAL
 
 WHOLE = constant("sampling.whole")
 """Blocks of a list that stand for no more than so many times themselves are all of it."""
-import os  # STUDY
-REPEATED = int(os.environ.get('REPEATED', '1000'))
+REPEATED = whole_constant("sampling.repeated")
+"""Metadata blocks that are visited again together, at least: a scan has as many under way."""
 LEAST_ISSUED = whole_constant("sampling.least_issued")
 """Entries that leave the queues between two metadata phases, at least, for phases to be sampled apart."""
 
@@ -177,7 +177,7 @@ def with_repeats(
     case: Case, setup: RunSetup, pool: WorldPopulation, plan: WindowPlan
 ) -> tuple[RunSetup, int]:
     """Return the run of a tile with the metadata of several to visit at once, and of how many."""
-    if not setup.collects or plan.visits == 1.0 or plan.whole < sys.maxsize or not REPEATED:
+    if not setup.collects or plan.visits == 1.0 or plan.whole < sys.maxsize:
         return setup, 1
     table = setup.blocks if setup.visited is None else setup.visited
     found = repeated_metadata(table, {number: case.vdevs[number] for number in pool.levels}, REPEATED)

@@ -322,7 +322,7 @@ class SampledRun:
         self._one_by_one(0)
 
     def _visit_again(self) -> Steps[None]:
-        """Visit the metadata of several tiles more, at once: what comes once a scan is told by the difference."""
+        """Visit the metadata of several tiles more, together: the difference tells what comes once a scan."""
         program = self._blocks.repeats
         if program is None or self.plan.repeats < 1:
             return
