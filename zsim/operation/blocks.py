@@ -111,7 +111,10 @@ def _same_tables(left: RunSetup, right: RunSetup) -> bool:
 
     def decides(setup: RunSetup) -> tuple[object, ...]:
         release, vdevs = setup.release, damaged_vdevs(setup.model)
-        rules = (release.column_test, plain_prefetch(release), setup.collects, setup.model.client_count == 0)
+        rules = (
+            release.column_test, plain_prefetch(release), setup.collects, setup.model.client_count == 0,
+            setup.repeats is None,
+        )  # fmt: skip
         return (
             setup.operation,
             setup.seed,

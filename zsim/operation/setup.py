@@ -138,7 +138,12 @@ class RunSetup:
             shifts = [self.metaslab_shift_of(vdev) for vdev in self.model.vdevs]
             third = self.release.allocator_metaslabs == "each-third"
             found = imported_cursors(self.blocks, self.model, shifts, each_third=third)
-        return found or mos_cursors(self.blocks if self.visited is None else self.visited)
+        return found or mos_cursors(self.places)
+
+    @property
+    def places(self) -> BlockTable:
+        """The blocks at distances as in the real pool."""
+        return self.blocks if self.visited is None else self.visited
 
     @property
     def collects(self) -> bool:

@@ -29,8 +29,6 @@ from zsim.vdevs.kind import NORMAL
 
 WHOLE = constant("sampling.whole")
 """Blocks of a list that stand for no more than so many times themselves are all of it."""
-REPEATED = whole_constant("sampling.repeated")
-"""Metadata blocks that are visited again together, at least: a scan has as many under way."""
 LEAST_ISSUED = whole_constant("sampling.least_issued")
 """Entries that leave the queues between two metadata phases, at least, for phases to be sampled apart."""
 
@@ -180,7 +178,7 @@ def with_repeats(
     if not setup.collects or plan.visits == 1.0 or plan.whole < sys.maxsize:
         return setup, 1
     table = setup.blocks if setup.visited is None else setup.visited
-    found = repeated_metadata(table, {number: case.vdevs[number] for number in pool.levels}, REPEATED)
+    found = repeated_metadata(table, {number: case.vdevs[number] for number in pool.levels})
     if found is None:
         return setup, 1
     return replace(setup, repeats=found[0]), found[1]
