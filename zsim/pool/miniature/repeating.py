@@ -18,9 +18,7 @@ WANTED, MOST_TIMES = whole_constant("sampling.repeated"), 4
 READ_BYTES, LEAST = constant("sampling.read_bytes"), constant("sampling.worth_repeating")
 
 
-def repeated_metadata(
-    table: BlockTable, real: Mapping[int, TopLevel]
-) -> tuple[BlockTable, int] | None:
+def repeated_metadata(table: BlockTable, real: Mapping[int, TopLevel]) -> tuple[BlockTable, int] | None:
     """Return copies of the metadata of a miniature below one root, and how many copies these are.
 
     Parameters

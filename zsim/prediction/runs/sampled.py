@@ -25,7 +25,7 @@ from zsim.operation.run import Run, RunResult, RunSetup, ScanSample, ScanStrateg
 from zsim.operation.scans import LegacyScan, SortedScan
 from zsim.operation.setup import plain_prefetch
 from zsim.operation.txg import TxgRules
-from zsim.prediction.runs.rhythm import quiet_end
+from zsim.prediction.runs.rhythm import quiet_end, visit_again
 from zsim.prediction.runs.sources import SampledEntries, SampledVisits
 from zsim.prediction.runs.windows import CourseNotes, Period, SampledStream, WindowPlan, Windows
 from zsim.prediction.statistics.sampling import Estimate, whole_from_windows, window_starts
@@ -156,7 +156,8 @@ class SampledRun:
             return self.visited_s
         active = seconds_of(self.phases, "visit")
         if self.again_s is not None:
-            active = max(0.0, self.again_s - active) / max(1, self.plan.repeats)
+            # What the beginning of the visits takes comes once a scan, however much metadata there is.
+            active = max(0.0, self.again_s - active) / self.plan.repeats
         # The first txg of a scan writes more, and comes once.
         end = float(np.mean(self.visit_ends[1:] or self.visit_ends[:1] or (0.0,)))
         end = min(end, self._mean_end()) if self.quiet_s is None else self.quiet_s
@@ -164,11 +165,7 @@ class SampledRun:
 
     @property
     def issue_s(self) -> float:
-        """Estimated duration of the issue with its txgs [s].
-
-        Its beginning as it was run, `whole_from_windows` of the rest, and what the last txg takes beyond its
-        share.
-        """
+        """Estimated duration of the issue: beginning, rest, what the last txg has beyond its share [s]."""
         return self.head_s + self.rest.total + self._last_txg()
 
     @property
@@ -315,22 +312,11 @@ class SampledRun:
             return
         self.counted = self.run.result()
         self.quiet_s = yield from quiet_end(self.control, self._cached, [each.ended for each in self.periods])
-        yield from self._visit_again()
+        self.again_s = yield from visit_again(self.control, self._blocks.repeats, self._blocks.pool_window)
         self.head_s = 0.0
         for stream in self.streams:
             stream.head = 0
         self._one_by_one(0)
-
-    def _visit_again(self) -> Steps[None]:
-        """Visit the metadata of several tiles more, together: the difference tells what comes once a scan."""
-        program = self._blocks.repeats
-        if program is None or self.plan.repeats < 1:
-            return
-        begin = self.plane.now
-        self.plane.load_streams([program], [self._blocks.pool_window])
-        while not self.control.finished(1):
-            yield from self.control.scan_slice(self.txg.slice_s)
-        self.again_s = self.plane.now - begin
 
     def _window_length(self) -> int:
         """Return how many operations a window has: what a slice does, unless that is more than may be run."""
