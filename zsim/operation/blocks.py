@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,16 @@ from zsim.operation.memory_limit import EXTENT_BYTES
 from zsim.operation.rules import pool_window, vdev_window
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.pool.blocks import BlockTable
-from zsim.scan.items import ScanItems, plain_items
-from zsim.scan.program import OP_ISSUE, Program, metadata_above, scan_items, traversal_program
+from zsim.scan.items import NO_ITEM, ScanItems, joined_items, plain_items
+from zsim.scan.program import (
+    OP_ISSUE,
+    OP_VISIT,
+    DamagedVdev,
+    Program,
+    metadata_above,
+    scan_items,
+    traversal_program,
+)
 from zsim.scan.sorted import Addresses, ScanQueue, joined, queue_entries, with_own_items
 from zsim.scenario.releases.profile import ReleaseProfile
 
@@ -33,6 +42,7 @@ class ScanTables(NamedTuple):
     queue: ScanQueue | None
     rows: I64
     unwind: I64 | None
+    repeats: Program | None = None
 
 
 def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
@@ -56,9 +66,25 @@ def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
     if not (setup.collects and queued):
         return ScanTables(wanted, walk, items, None, np.zeros(0, np.int64), items.unwind)
     queue = queue_entries(setup.blocks, walk.item[walk.code == OP_ISSUE])
-    scrub = setup.operation == "scrub"
-    every, own = with_own_items(items, setup.blocks, queue, seed=setup.seed, scrub=scrub, vdevs=vdevs)
-    return ScanTables(wanted, walk, every, own, queue.item, items.unwind)
+    scrub, unwind, repeats = setup.operation == "scrub", items.unwind, None
+    if setup.repeats is not None:
+        items, repeats = _with_repeats(items, setup.repeats, setup.seed, vdevs)
+    every, own = with_own_items(
+        items, setup.blocks, queue, seed=setup.seed, scrub=scrub, vdevs=vdevs, elsewhere=setup.visited
+    )
+    return ScanTables(wanted, walk, every, own, queue.item, unwind, repeats)
+
+
+def _with_repeats(
+    items: ScanItems, metadata: BlockTable, seed: int, vdevs: tuple[DamagedVdev, ...]
+) -> tuple[ScanItems, Program]:
+    """Return the items with those of metadata below one root that is in memory, and the visits of these."""
+    more = scan_items(metadata, seed=seed, vdevs=vdevs)
+    held = np.zeros(len(more), bool)
+    held[0] = True
+    more = replace(more, in_memory=held, unwind=np.full(len(more), NO_ITEM, np.int64))
+    rows = np.arange(len(items), len(items) + len(more))
+    return joined_items(items, more), Program(np.full(len(rows), OP_VISIT), rows)
 
 
 class KeptTables:
@@ -90,7 +116,10 @@ def _same_tables(left: RunSetup, right: RunSetup) -> bool:
     def decides(setup: RunSetup) -> tuple[object, ...]:
         release, vdevs = setup.release, damaged_vdevs(setup.model)
         rules = (release.column_test, plain_prefetch(release), setup.collects, setup.model.client_count == 0)
-        return (setup.operation, setup.seed, setup.imported, id(setup.visited), vdevs, *rules)
+        return (
+            setup.operation, setup.seed, setup.imported, id(setup.visited), setup.repeats is None,
+            vdevs, *rules,
+        )  # fmt: skip
 
     alike = decides(left) == decides(right) and len(left.blocks) == len(right.blocks)
     return alike and all(
@@ -136,6 +165,7 @@ class ScanBlocks:
         self.setup = setup
         tables = (kept or KeptTables()).of(setup, queued)
         self.wanted, self.walk, self.rows = tables.wanted, tables.walk, tables.rows
+        self.repeats = tables.repeats
         self.items: ScanItems = tables.items
         self.unwind = tables.unwind
         self.queue = tables.queue

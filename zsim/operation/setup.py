@@ -98,6 +98,8 @@ class RunSetup:
         Makes the data plane.
     visited : BlockTable, optional
         The same blocks at the places where the metadata phase of a sorted scan finds them, if they differ.
+    repeats : BlockTable, optional
+        Metadata that may be visited after the scan, to tell how fast that goes in a pool with much of it.
     timeline : tuple of Replace, Pause or SetTunable
         What happens while it runs (`zsim.operation.timeline`).
     """
@@ -119,6 +121,7 @@ class RunSetup:
     log_bytes: int = 4096
     plane: PlaneFactory = CompiledPlane
     visited: BlockTable | None = None
+    repeats: BlockTable | None = None
     timeline: tuple[Happening, ...] = ()
 
     @property
@@ -135,7 +138,12 @@ class RunSetup:
             shifts = [self.metaslab_shift_of(vdev) for vdev in self.model.vdevs]
             third = self.release.allocator_metaslabs == "each-third"
             found = imported_cursors(self.blocks, self.model, shifts, each_third=third)
-        return found or mos_cursors(self.blocks)
+        return found or mos_cursors(self.places)
+
+    @property
+    def places(self) -> BlockTable:
+        """The blocks at distances as in the real pool."""
+        return self.blocks if self.visited is None else self.visited
 
     @property
     def collects(self) -> bool:

@@ -473,6 +473,7 @@ def with_entries(
     chance: NDArray[np.float64],
     scrub: bool,
     vdevs: tuple[DamagedVdev, ...] = (),
+    elsewhere: BlockTable | None = None,
 ) -> ScanItems:
     """Return the items with one more for each entry of the sorted scan's queues.
 
@@ -490,14 +491,21 @@ def with_entries(
         others from the one it reads (OpenZFS dsl_scan.c:bp2sio).
     vdevs : tuple of DamagedVdev, optional
         As in `scan_items`.
+    elsewhere : BlockTable, optional
+        The same blocks where the other copies of an entry are repaired, if these are at other places.
     """
     count, held = blocks.dva_count[rows], held_by(blocks, vdevs)
     several = np.flatnonzero(count > 1)[: 0 if scrub else None]
     turned = (np.arange(MAX_DVAS) + copy[several, None]) % count[several, None]
+    own = held.take(MAX_DVAS * rows + copy)
+    all_of = (held if elsewhere is None else held_by(elsewhere, vdevs)).take(
+        MAX_DVAS * rows[several, None] + turned
+    )
+    all_of.offset[:, 0] = own.offset[several]
     places = _places(
-        held.take(MAX_DVAS * rows + copy),
+        own,
         several,
-        held.take(MAX_DVAS * rows[several, None] + turned),
+        all_of,
         np.ones_like(count) if scrub else count,
         chance[several],
     )

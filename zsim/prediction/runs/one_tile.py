@@ -17,6 +17,7 @@ from zsim.operation.memory_limit import MemoryLimit, extent_rules
 from zsim.operation.result import seconds_of
 from zsim.operation.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
+from zsim.pool.miniature.repeating import repeated_metadata
 from zsim.prediction.inputs.alone import alone_if_large, one_world
 from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.population import WorldPopulation, miniature
@@ -186,7 +187,21 @@ def tile_run(
     kept: KeptTables | None = None,
 ) -> SampledRun:
     """Return the run of a tile, which `plan` may sample."""
-    return SampledRun(tile_setup(case, model, pool), plan, progress, kept)
+    setup, copies = with_repeats(case, tile_setup(case, model, pool), pool, plan)
+    return SampledRun(setup, replace(plan, repeats=copies - 1), progress, kept)
+
+
+def with_repeats(
+    case: Case, setup: RunSetup, pool: WorldPopulation, plan: WindowPlan
+) -> tuple[RunSetup, int]:
+    """Return the run of a tile with the metadata of several to visit at once, and of how many."""
+    if not setup.collects or plan.visits == 1.0 or plan.whole < sys.maxsize:
+        return setup, 1
+    table = setup.blocks if setup.visited is None else setup.visited
+    found = repeated_metadata(table, {number: case.vdevs[number] for number in pool.levels})
+    if found is None:
+        return setup, 1
+    return replace(setup, repeats=found[0]), found[1]
 
 
 def tile_setup(case: Case, model: PlaneModel, pool: WorldPopulation) -> RunSetup:
