@@ -17,12 +17,12 @@ from zsim.operation.memory_limit import EXTENT_BYTES
 from zsim.operation.rules import pool_window, vdev_window
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.pool.blocks import BlockTable
-from zsim.scan.items import NO_ITEM, ScanItems, joined_items, plain_items
+from zsim.scan.items import ScanItems, plain_items
 from zsim.scan.program import (
     OP_ISSUE,
-    OP_VISIT,
-    DamagedVdev,
     Program,
+    comes_once,
+    is_traversed,
     metadata_above,
     scan_items,
     traversal_program,
@@ -42,7 +42,6 @@ class ScanTables(NamedTuple):
     queue: ScanQueue | None
     rows: I64
     unwind: I64 | None
-    repeats: Program | None = None
 
 
 def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
@@ -62,29 +61,17 @@ def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
         return ScanTables(wanted, Program(none, none), plain_items(none, none, none), None, none, None)
     visited = setup.blocks if setup.visited is None else setup.visited
     items = scan_items(visited, seed=setup.seed, wanted=wanted, vdevs=vdevs, imported=setup.imported)
+    if setup.part:
+        items = replace(items, in_memory=items.in_memory | (comes_once(visited) & is_traversed(visited)))
     walk = traversal_program(setup.blocks, items, wanted, prefetch=plain_prefetch(setup.release))
     if not (setup.collects and queued):
         return ScanTables(wanted, walk, items, None, np.zeros(0, np.int64), items.unwind)
     queue = queue_entries(setup.blocks, walk.item[walk.code == OP_ISSUE])
-    scrub, unwind, repeats = setup.operation == "scrub", items.unwind, None
-    if setup.repeats is not None:
-        items, repeats = _with_repeats(items, setup.repeats, setup.seed, vdevs)
+    scrub = setup.operation == "scrub"
     every, own = with_own_items(
         items, setup.blocks, queue, seed=setup.seed, scrub=scrub, vdevs=vdevs, elsewhere=setup.visited
     )
-    return ScanTables(wanted, walk, every, own, queue.item, unwind, repeats)
-
-
-def _with_repeats(
-    items: ScanItems, metadata: BlockTable, seed: int, vdevs: tuple[DamagedVdev, ...]
-) -> tuple[ScanItems, Program]:
-    """Return the items with those of metadata below one root that is in memory, and the visits of these."""
-    more = scan_items(metadata, seed=seed, vdevs=vdevs)
-    held = np.zeros(len(more), bool)
-    held[0] = True
-    more = replace(more, in_memory=held, unwind=np.full(len(more), NO_ITEM, np.int64))
-    rows = np.arange(len(items), len(items) + len(more))
-    return joined_items(items, more), Program(np.full(len(rows), OP_VISIT), rows)
+    return ScanTables(wanted, walk, every, own, queue.item, items.unwind)
 
 
 class KeptTables:
@@ -117,8 +104,7 @@ def _same_tables(left: RunSetup, right: RunSetup) -> bool:
         release, vdevs = setup.release, damaged_vdevs(setup.model)
         rules = (release.column_test, plain_prefetch(release), setup.collects, setup.model.client_count == 0)
         return (
-            setup.operation, setup.seed, setup.imported, id(setup.visited), setup.repeats is None,
-            vdevs, *rules,
+            setup.operation, setup.seed, setup.imported, setup.part, id(setup.visited), vdevs, *rules
         )  # fmt: skip
 
     alike = decides(left) == decides(right) and len(left.blocks) == len(right.blocks)
@@ -165,7 +151,6 @@ class ScanBlocks:
         self.setup = setup
         tables = (kept or KeptTables()).of(setup, queued)
         self.wanted, self.walk, self.rows = tables.wanted, tables.walk, tables.rows
-        self.repeats = tables.repeats
         self.items: ScanItems = tables.items
         self.unwind = tables.unwind
         self.queue = tables.queue

@@ -530,6 +530,18 @@ def rewritten_by_start(blocks: BlockTable) -> NDArray[np.bool_]:
     return result
 
 
+def comes_once(blocks: BlockTable) -> NDArray[np.bool_]:
+    """Tell which blocks a pool, a file system or a snapshot has one of, however much it holds.
+
+    The MOS, roots, indirect blocks of meta-dnodes, each of which stands for a thousand blocks of dnodes, and
+    the first of those.  With copies far apart their I/O takes half a second: nothing in a pool, a tenth of
+    what 5,000 blocks take.
+    """
+    first = (blocks.object == 0) & ((blocks.level != 0) | (blocks.blkid == 0))
+    result: NDArray[np.bool_] = (blocks.objset == 0) | first
+    return result
+
+
 def rewritten_in_turn(blocks: BlockTable, shifts: Sequence[int]) -> list[NDArray[np.int64]]:
     """Return the MOS blocks that the end of each txg from the list of blocks on frees, as long as they last.
 

@@ -19,7 +19,6 @@ from zsim.pool.measured.block_list import Order, chosen_vdevs, sample_blocks
 from zsim.pool.measured.free_space import placed_by
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
 from zsim.pool.miniature.census import thinned
-from zsim.pool.miniature.gathering import gathered
 from zsim.pool.miniature.shape import MAX_VDEVS
 from zsim.pool.miniature.shape import Miniature as PoolMiniature
 from zsim.pool.miniature.spreading import spread
@@ -162,8 +161,6 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     simulated = [number for number in pool.vdevs if number in data]
     held = sum(int(table.dva_asize[table.dva_vdev == number].sum()) for number in simulated)
     levels = dict(zip(pool.vdevs, pool.recipe.vdevs, strict=True))
-    if far is not None and not by_birth and not _shingled(case):
-        table, levels = _gathered(case, table, levels)
     return WorldPopulation(
         table,
         case.alloc / len(data) / (held / len(simulated)),
@@ -226,22 +223,6 @@ def _spread(case: Case, pool: PoolMiniature, table: BlockTable) -> BlockTable:
         if reduced.spec.alloc_class == NORMAL:
             table = spread(table, number, reduced, case.vdevs[number], TXGS_TOGETHER * txg / data)
     return table
-
-
-def _gathered(
-    case: Case, table: BlockTable, levels: dict[int, TopLevel]
-) -> tuple[BlockTable, dict[int, TopLevel]]:
-    """Return the blocks of a scan by address, and the vdevs, with the metaslabs one behind the other."""
-    found = dict(levels)
-    for number, reduced in levels.items():
-        if reduced.spec.alloc_class == NORMAL:
-            table, found[number] = gathered(table, number, reduced, case.vdevs[number])
-    return table, found
-
-
-def _shingled(case: Case) -> bool:
-    """Tell whether a drive rewrites bands: how many there are goes by where the heaps of metaslabs lie."""
-    return "smr" in (case.drive.recording, case.new_drive.recording)
 
 
 def _heaps(case: Case) -> int:

@@ -17,7 +17,7 @@ from zsim.operation.memory_limit import MemoryLimit, extent_rules
 from zsim.operation.result import seconds_of
 from zsim.operation.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
-from zsim.pool.miniature.repeating import repeated_metadata
+from zsim.pool.miniature.gathering import gathered
 from zsim.prediction.inputs.alone import alone_if_large, one_world
 from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.population import WorldPopulation, miniature
@@ -187,21 +187,7 @@ def tile_run(
     kept: KeptTables | None = None,
 ) -> SampledRun:
     """Return the run of a tile, which `plan` may sample."""
-    setup, copies = with_repeats(case, tile_setup(case, model, pool), pool, plan)
-    return SampledRun(setup, replace(plan, repeats=copies - 1), progress, kept)
-
-
-def with_repeats(
-    case: Case, setup: RunSetup, pool: WorldPopulation, plan: WindowPlan
-) -> tuple[RunSetup, int]:
-    """Return the run of a tile with the metadata of several to visit at once, and of how many."""
-    if not setup.collects or plan.visits == 1.0 or plan.whole < sys.maxsize:
-        return setup, 1
-    table = setup.blocks if setup.visited is None else setup.visited
-    found = repeated_metadata(table, {number: case.vdevs[number] for number in pool.levels})
-    if found is None:
-        return setup, 1
-    return replace(setup, repeats=found[0]), found[1]
+    return SampledRun(tile_setup(case, model, pool), plan, progress, kept)
 
 
 def tile_setup(case: Case, model: PlaneModel, pool: WorldPopulation) -> RunSetup:
@@ -216,10 +202,22 @@ def tile_setup(case: Case, model: PlaneModel, pool: WorldPopulation) -> RunSetup
     Returns
     -------
     RunSetup
-        Limits are those of the pool: the tile is a part of it, not a smaller pool.  The media rate in the
-        middle is about the mean over the places.
+        Limits are those of the pool: the tile is a part of it, not a smaller pool.
     """
-    return replace(whole_setup(case, _in_the_middle(case, pool), model), visited=pool.visited)
+    part = case.scenario.block_list is None and not is_whole(case, pool)
+    return replace(whole_setup(case, _placed(case, pool), model), visited=pool.visited, part=part)
+
+
+def _placed(case: Case, pool: WorldPopulation) -> BlockTable:
+    """Return the blocks of a tile where the media rate is the mean over those of all tiles."""
+    drives = (case.drive.recording, case.new_drive.recording)
+    if pool.visited is None or "smr" in drives or _memory(case, pool) is not None:
+        return _in_the_middle(case, pool)
+    table = pool.table
+    for number, level in pool.levels.items():
+        if level.spec.alloc_class == NORMAL:
+            table = gathered(table, number, level, case.vdevs[number])
+    return table
 
 
 def _in_the_middle(case: Case, pool: WorldPopulation) -> BlockTable:

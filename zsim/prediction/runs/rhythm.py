@@ -3,9 +3,6 @@
 A slice of the scan ends with a drain, with what the txg writes of its own, and with a flush of the drives'
 write caches.  A small run may be shorter than one slice.  What the scan left in the caches is work that the
 slice would have taken had they been smaller, so that it grows with the bytes; the rest comes once a txg.
-
-A metadata phase begins with a few reads one after the other, from the roots down, before many are under way.
-A small population has little more than that, a real pool has it once.
 """
 
 from __future__ import annotations
@@ -19,9 +16,7 @@ from zsim.base.constants import whole_constant
 from zsim.operation.control import ScanControl
 
 if TYPE_CHECKING:
-    from zsim.engine.window import Window
     from zsim.operation.control import Steps
-    from zsim.scan.program import Program
 
 QUIET_TXGS = whole_constant("sampling.quiet_txgs")
 
@@ -44,24 +39,3 @@ def quiet_end(control: ScanControl, cached: bool, ends: Sequence[float]) -> Step
         yield from control.sync()
         found.append(control.plane.now - begin)
     return float(np.mean(found))
-
-
-def visit_again(control: ScanControl, program: Program | None, window: Window) -> Steps[float | None]:
-    """Visit the metadata of several tiles together; return how long that takes, but for ends of txgs [s].
-
-    Parameters
-    ----------
-    control : ScanControl
-        Of a scan that is over.
-    program : Program, optional
-        The visits; None: it is not known.
-    window : Window
-        Of the metadata phase.
-    """
-    if program is None:
-        return None
-    begin = control.plane.now
-    control.plane.load_streams([program], [window])
-    while not control.finished(1):
-        yield from control.scan_slice(control.txg.slice_s)
-    return control.plane.now - begin

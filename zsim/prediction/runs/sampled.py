@@ -25,7 +25,7 @@ from zsim.operation.run import Run, RunResult, RunSetup, ScanSample, ScanStrateg
 from zsim.operation.scans import LegacyScan, SortedScan
 from zsim.operation.setup import plain_prefetch
 from zsim.operation.txg import TxgRules
-from zsim.prediction.runs.rhythm import quiet_end, visit_again
+from zsim.prediction.runs.rhythm import quiet_end
 from zsim.prediction.runs.rounds import MetadataPhase, orders_in_rounds
 from zsim.prediction.runs.sources import SampledEntries, SampledVisits
 from zsim.prediction.runs.windows import CourseNotes, Period, SampledStream, WindowPlan, Windows
@@ -94,7 +94,6 @@ class SampledRun:
         self.crowded = self._nothing_left = False
         self.complete = False
         self.quiet_s: float | None = None
-        self.again_s: float | None = None
         self.counted: RunResult | None = None
         self._blocks = ScanBlocks(setup, kept=kept)
         self._items = self._blocks.items
@@ -155,9 +154,6 @@ class SampledRun:
         if self.plan.visits == 1.0:
             return self.visited_s
         active = seconds_of(self.phases, "visit")
-        if self.again_s is not None:
-            # What the beginning of the visits takes comes once a scan, however much metadata there is.
-            active = max(0.0, self.again_s - active) / self.plan.repeats
         # The first txg of a scan writes more, and comes once.
         end = float(np.mean(self.visit_ends[1:] or self.visit_ends[:1] or (0.0,)))
         end = min(end, self._mean_end()) if self.quiet_s is None else self.quiet_s
@@ -165,7 +161,11 @@ class SampledRun:
 
     @property
     def issue_s(self) -> float:
-        """Estimated duration of the issue: beginning, rest, what the last txg has beyond its share [s]."""
+        """Estimated duration of the issue with its txgs [s].
+
+        Its beginning as it was run, `whole_from_windows` of the rest, and what the last txg takes beyond its
+        share.
+        """
         return self.head_s + self.rest.total + self._last_txg()
 
     @property
@@ -316,7 +316,6 @@ class SampledRun:
             return
         self.counted = self.run.result()
         self.quiet_s = yield from quiet_end(self.control, self._cached, [each.ended for each in self.periods])
-        self.again_s = yield from visit_again(self.control, self._blocks.repeats, self._blocks.pool_window)
         self.head_s = 0.0
         for stream in self.streams:
             stream.head = 0

@@ -141,8 +141,6 @@ class WindowPlan:
         Share of the duration.
     whole : int
         Programs up to this length are run whole.
-    repeats : int
-        Tiles whose metadata is visited again, together, beyond one.
     times, visits : float
         The pool has so many times the operations, and so many times the metadata phase.
     memory : ScanMemory, optional
@@ -157,4 +155,3 @@ class WindowPlan:
     times: float = 1.0
     visits: float = 1.0
     memory: ScanMemory | None = None
-    repeats: int = 0
