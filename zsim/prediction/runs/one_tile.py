@@ -27,7 +27,7 @@ from zsim.prediction.runs.sampled import SampledRun
 from zsim.prediction.runs.windows import WindowPlan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.releases.profile import COPIES
-from zsim.vdevs.kind import NORMAL, kind_of
+from zsim.vdevs.kind import NORMAL
 
 WHOLE = constant("sampling.whole")
 """Blocks of a list that stand for no more than so many times themselves are all of it."""
@@ -136,13 +136,8 @@ def _memory(case: Case, pool: WorldPopulation) -> ScanMemory | None:
     limit = _short_limit(case, pool) if case.scenario.block_list is None else None
     if limit is None:
         return None
-    may_move = case.scenario.metaslabs is None
-    levels = {
-        number: level
-        for number, level in pool.levels.items()
-        if level.stands_for and may_move and not kind_of(level.spec.kind).has_groups
-    }
-    return ScanMemory(limit, extent_rules(case.release), levels)
+    moving = () if pool.visited is None else pool.levels
+    return ScanMemory(limit, extent_rules(case.release), {number: case.vdevs[number] for number in moving})
 
 
 def is_whole(case: Case, pool: WorldPopulation) -> bool:
@@ -210,8 +205,7 @@ def tile_setup(case: Case, model: PlaneModel, pool: WorldPopulation) -> RunSetup
 
 def _placed(case: Case, pool: WorldPopulation) -> BlockTable:
     """Return the blocks of a tile where the media rate is the mean over those of all tiles."""
-    drives = (case.drive.recording, case.new_drive.recording)
-    if pool.visited is None or "smr" in drives or _memory(case, pool) is not None:
+    if pool.visited is None:
         return _in_the_middle(case, pool)
     table = pool.table
     for number, level in pool.levels.items():
