@@ -58,7 +58,7 @@ LEGACY = ("zol-0.7", "freebsd-9.1", "zol-0.6.5", "freebsd-10.3", "solaris-11.1")
 DISKS = ("wd40efrx", "ultrastar-he8", "mg08aca16", "st4000vn008", "wd30ezrx", "st8000vn004")
 FLASH = ("generic-sata-ssd", "860-evo-1tb", "generic-nvme-ssd", "dc-s3700-400gb")
 SHINGLED = ("generic-5400rpm-smr", "st8000as0002")
-RUNS = ((SMALL, 24), (15_000, 6), (30_000, 5), (TILE, 2))
+RUNS = ((SMALL, 24), (TILE // 4, 6), (TILE // 2, 5), (TILE, 2))
 """Blocks of a population, and worlds that are run on such; larger ones are of worlds run on small ones."""
 ROUNDS, MEANS = 24, (0, 6, 14)
 """Of the fit, and those before which the mean is fitted anew."""

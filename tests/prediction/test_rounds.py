@@ -45,7 +45,7 @@ def time_of(one: Case, blocks: int = 3_000) -> float:
 def memory_of(one: Case, pool: WorldPopulation) -> ScanMemory:
     assert one.scan_memory is not None
     limit = MemoryLimit(one.release, one.scan_memory, one.alloc)
-    return ScanMemory(limit, extent_rules(one.release), pool.levels)
+    return ScanMemory(limit, extent_rules(one.release), {number: one.vdevs[number] for number in pool.levels})
 
 
 @pytest.mark.parametrize("strict", [0, 1])
@@ -83,7 +83,7 @@ def test_a_scrub_of_several_vdevs_has_extents_of_each() -> None:
         assert len(set(queue.vdev[order[extent == number]].tolist())) == 1
     sweeps = sweeps_of(queue, memory, pace)
     assert np.array_equal(np.sort(np.concatenate(sweeps)), np.arange(len(queue)))
-    offset, orders = in_places(queue, sweeps, pool.levels, 3)
+    offset, orders = in_places(queue, sweeps, memory.levels, 3)
     for vdev, order in enumerate(orders):
         assert (queue.vdev[order] == vdev).all()
     assert sum(map(len, orders)) == len(queue)
@@ -102,9 +102,9 @@ def test_sweeps_stand_one_behind_the_other() -> None:
     one = case(memory="16G")
     queue, pool = queue_of(one)
     sweeps = sweeps_of(queue, memory_of(one, pool), ScanPace(pool.scale, 40.0, 5.0, 5.0))
-    offset, (order,) = in_places(queue, sweeps, pool.levels, 1)
+    offset, (order,) = in_places(queue, sweeps, dict(enumerate(one.vdevs)), 1)
     assert np.array_equal(np.sort(order), np.arange(len(queue)))
-    level = pool.levels[0]
+    level = one.vdevs[0]
     assert ((offset - queue.offset) % level.row_bytes == 0).all(), "each block keeps its children"
     assert offset.min() >= 0
     assert offset.max() < one.vdevs[0].slab_bytes * one.vdevs[0].slab_count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,15 @@ from zsim.operation.rules import pool_window, vdev_window
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.pool.blocks import BlockTable
 from zsim.scan.items import ScanItems, plain_items
-from zsim.scan.program import OP_ISSUE, Program, metadata_above, scan_items, traversal_program
+from zsim.scan.program import (
+    OP_ISSUE,
+    Program,
+    comes_once,
+    is_traversed,
+    metadata_above,
+    scan_items,
+    traversal_program,
+)
 from zsim.scan.sorted import Addresses, ScanQueue, joined, queue_entries, with_own_items
 from zsim.scenario.releases.profile import ReleaseProfile
 
@@ -52,12 +61,16 @@ def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
         return ScanTables(wanted, Program(none, none), plain_items(none, none, none), None, none, None)
     visited = setup.blocks if setup.visited is None else setup.visited
     items = scan_items(visited, seed=setup.seed, wanted=wanted, vdevs=vdevs, imported=setup.imported)
+    if setup.part:
+        items = replace(items, in_memory=items.in_memory | (comes_once(visited) & is_traversed(visited)))
     walk = traversal_program(setup.blocks, items, wanted, prefetch=plain_prefetch(setup.release))
     if not (setup.collects and queued):
         return ScanTables(wanted, walk, items, None, np.zeros(0, np.int64), items.unwind)
     queue = queue_entries(setup.blocks, walk.item[walk.code == OP_ISSUE])
     scrub = setup.operation == "scrub"
-    every, own = with_own_items(items, setup.blocks, queue, seed=setup.seed, scrub=scrub, vdevs=vdevs)
+    every, own = with_own_items(
+        items, setup.blocks, queue, seed=setup.seed, scrub=scrub, vdevs=vdevs, elsewhere=setup.visited
+    )
     return ScanTables(wanted, walk, every, own, queue.item, items.unwind)
 
 
@@ -90,7 +103,9 @@ def _same_tables(left: RunSetup, right: RunSetup) -> bool:
     def decides(setup: RunSetup) -> tuple[object, ...]:
         release, vdevs = setup.release, damaged_vdevs(setup.model)
         rules = (release.column_test, plain_prefetch(release), setup.collects, setup.model.client_count == 0)
-        return (setup.operation, setup.seed, setup.imported, id(setup.visited), vdevs, *rules)
+        return (
+            setup.operation, setup.seed, setup.imported, setup.part, id(setup.visited), vdevs, *rules
+        )  # fmt: skip
 
     alike = decides(left) == decides(right) and len(left.blocks) == len(right.blocks)
     return alike and all(

@@ -125,7 +125,7 @@ class Run:
         environment = RunClock(initial_time=setup.clock_s)
         txg = setup.txg_rules
         writes = SyncWrites(setup.model, txg, cursors[0], cursors[1:])
-        writes.data_cursor = data_cursor(setup.blocks, setup.model)
+        writes.data_cursor = data_cursor(setup.places, setup.model)
         control = ScanControl(environment, self.plane, txg, writes, self._came_back)
         self.pool = SimulatedPool(environment, control, setup, self.share)
         self.scan = self.work.scan_on(self.pool)

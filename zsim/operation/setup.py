@@ -17,7 +17,7 @@ from zsim.operation.rules import txg_rules
 from zsim.operation.timeline import Happening
 from zsim.operation.txg import TxgRules, vdev_asize
 from zsim.pool.blocks import BlockTable
-from zsim.scan.program import DamagedVdev, needs_io, rewritten_by_start, rewritten_in_turn
+from zsim.scan.program import DamagedVdev, comes_once, needs_io, rewritten_by_start, rewritten_in_turn
 from zsim.scenario.releases.capacity import metaslab_shift
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
 from zsim.vdevs.kind import kind_of
@@ -98,6 +98,8 @@ class RunSetup:
         Makes the data plane.
     visited : BlockTable, optional
         The same blocks at the places where the metadata phase of a sorted scan finds them, if they differ.
+    part : bool
+        Whether the blocks stand for a part of a pool: what there is once is not read.
     timeline : tuple of Replace, Pause or SetTunable
         What happens while it runs (`zsim.operation.timeline`).
     """
@@ -119,6 +121,7 @@ class RunSetup:
     log_bytes: int = 4096
     plane: PlaneFactory = CompiledPlane
     visited: BlockTable | None = None
+    part: bool = False
     timeline: tuple[Happening, ...] = ()
 
     @property
@@ -135,7 +138,12 @@ class RunSetup:
             shifts = [self.metaslab_shift_of(vdev) for vdev in self.model.vdevs]
             third = self.release.allocator_metaslabs == "each-third"
             found = imported_cursors(self.blocks, self.model, shifts, each_third=third)
-        return found or mos_cursors(self.blocks)
+        return found or mos_cursors(self.places)
+
+    @property
+    def places(self) -> BlockTable:
+        """The blocks at distances as in the real pool."""
+        return self.blocks if self.visited is None else self.visited
 
     @property
     def collects(self) -> bool:
@@ -171,17 +179,18 @@ def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:
     -------
     ndarray of bool, shape (blocks,)
         A scrub reads all; a resilver those of which a damaged vdev misses something (`needs_io`).  Blocks
-        that will be rewritten by its start are left out.
+        that will be rewritten by its start are left out, and of a part of a pool those that come once.
 
     Notes
     -----
     OpenZFS dsl_scan.c:dsl_scan_need_resilver; the test of columns (0.7 and later) is
     vdev_raidz.c:vdev_raidz_need_resilver.
     """
-    stays = ~rewritten_by_start(setup.blocks)
+    blocks = setup.blocks
+    stays = ~(comes_once(blocks) if setup.part else rewritten_by_start(blocks))
     if setup.operation == "scrub":
         return stays
-    return stays & needs_io(setup.blocks, damaged_vdevs(setup.model), column_test=setup.release.column_test)
+    return stays & needs_io(blocks, damaged_vdevs(setup.model), column_test=setup.release.column_test)
 
 
 def damaged_vdevs(model: PlaneModel) -> tuple[DamagedVdev, ...]:

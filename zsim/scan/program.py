@@ -473,6 +473,7 @@ def with_entries(
     chance: NDArray[np.float64],
     scrub: bool,
     vdevs: tuple[DamagedVdev, ...] = (),
+    elsewhere: BlockTable | None = None,
 ) -> ScanItems:
     """Return the items with one more for each entry of the sorted scan's queues.
 
@@ -490,14 +491,21 @@ def with_entries(
         others from the one it reads (OpenZFS dsl_scan.c:bp2sio).
     vdevs : tuple of DamagedVdev, optional
         As in `scan_items`.
+    elsewhere : BlockTable, optional
+        The same blocks where the other copies of an entry are repaired, if these are at other places.
     """
     count, held = blocks.dva_count[rows], held_by(blocks, vdevs)
     several = np.flatnonzero(count > 1)[: 0 if scrub else None]
     turned = (np.arange(MAX_DVAS) + copy[several, None]) % count[several, None]
+    own = held.take(MAX_DVAS * rows + copy)
+    all_of = (held if elsewhere is None else held_by(elsewhere, vdevs)).take(
+        MAX_DVAS * rows[several, None] + turned
+    )
+    all_of.offset[:, 0] = own.offset[several]
     places = _places(
-        held.take(MAX_DVAS * rows + copy),
+        own,
         several,
-        held.take(MAX_DVAS * rows[several, None] + turned),
+        all_of,
         np.ones_like(count) if scrub else count,
         chance[several],
     )
@@ -519,6 +527,18 @@ def rewritten_by_start(blocks: BlockTable) -> NDArray[np.bool_]:
     youngest = blocks.birth == blocks.birth[mos].max()
     first_dnodes = (blocks.object == 0) & (blocks.level == 0) & (blocks.blkid == 0)
     result: NDArray[np.bool_] = mos & (youngest | (blocks.object == 1) | first_dnodes)
+    return result
+
+
+def comes_once(blocks: BlockTable) -> NDArray[np.bool_]:
+    """Tell which blocks a pool, a file system or a snapshot has one of, however much it holds.
+
+    The MOS, roots, indirect blocks of meta-dnodes, each of which stands for a thousand blocks of dnodes, and
+    the first of those.  With copies far apart their I/O takes half a second: nothing in a pool, a tenth of
+    what 5,000 blocks take.
+    """
+    first = (blocks.object == 0) & ((blocks.level != 0) | (blocks.blkid == 0))
+    result: NDArray[np.bool_] = (blocks.objset == 0) | first
     return result
 
 

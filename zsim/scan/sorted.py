@@ -132,6 +132,7 @@ def with_own_items(
     seed: int,
     scrub: bool,
     vdevs: tuple[DamagedVdev, ...] = (),
+    elsewhere: BlockTable | None = None,
 ) -> tuple[ScanItems, ScanQueue]:
     """Return the items with those that queue entries need beside them, and the queue with the item of each.
 
@@ -146,7 +147,7 @@ def with_own_items(
         Its items are rows of the table.
     seed : int
         Of the copies read.
-    scrub, vdevs
+    scrub, vdevs, elsewhere
         As in `with_entries`.
 
     Returns
@@ -162,7 +163,10 @@ def with_own_items(
     number = rows.copy()
     number[own] = np.arange(len(items), len(items) + len(own))
     chance = read_chances(seed + 1, len(queue))[own]
-    more = with_entries(items, blocks, rows[own], queue.copy[own], chance=chance, scrub=scrub, vdevs=vdevs)
+    more = with_entries(
+        items, blocks, rows[own], queue.copy[own],
+        chance=chance, scrub=scrub, vdevs=vdevs, elsewhere=elsewhere,
+    )  # fmt: skip
     return replace(more, unwind=None), replace(queue, item=number)
 
 

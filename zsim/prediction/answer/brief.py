@@ -169,10 +169,10 @@ class FirstScreen:
         self._prediction, self._begins, self._more = prediction, begins, more
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Group]:
-        for strongest in range(STRONGEST, 0, -1):
+        for strongest in range(STRONGEST, -1, -1):
             sections = brief(self._prediction, self._begins, self._more, strongest)
             screen = as_renderable(self._prediction, sections)
-            if strongest == 1 or len(console.render_lines(screen, options)) <= LINES:
+            if strongest == 0 or len(console.render_lines(screen, options)) <= LINES:
                 yield screen
                 return
 

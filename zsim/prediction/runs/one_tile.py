@@ -17,6 +17,7 @@ from zsim.operation.memory_limit import MemoryLimit, extent_rules
 from zsim.operation.result import seconds_of
 from zsim.operation.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
+from zsim.pool.miniature.gathering import gathered
 from zsim.prediction.inputs.alone import alone_if_large, one_world
 from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.population import WorldPopulation, miniature
@@ -26,7 +27,7 @@ from zsim.prediction.runs.sampled import SampledRun
 from zsim.prediction.runs.windows import WindowPlan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.releases.profile import COPIES
-from zsim.vdevs.kind import NORMAL, kind_of
+from zsim.vdevs.kind import NORMAL
 
 WHOLE = constant("sampling.whole")
 """Blocks of a list that stand for no more than so many times themselves are all of it."""
@@ -135,13 +136,8 @@ def _memory(case: Case, pool: WorldPopulation) -> ScanMemory | None:
     limit = _short_limit(case, pool) if case.scenario.block_list is None else None
     if limit is None:
         return None
-    may_move = case.scenario.metaslabs is None
-    levels = {
-        number: level
-        for number, level in pool.levels.items()
-        if level.stands_for and may_move and not kind_of(level.spec.kind).has_groups
-    }
-    return ScanMemory(limit, extent_rules(case.release), levels)
+    moving = () if pool.visited is None else pool.levels
+    return ScanMemory(limit, extent_rules(case.release), {number: case.vdevs[number] for number in moving})
 
 
 def is_whole(case: Case, pool: WorldPopulation) -> bool:
@@ -201,10 +197,21 @@ def tile_setup(case: Case, model: PlaneModel, pool: WorldPopulation) -> RunSetup
     Returns
     -------
     RunSetup
-        Limits are those of the pool: the tile is a part of it, not a smaller pool.  The media rate in the
-        middle is about the mean over the places.
+        Limits are those of the pool: the tile is a part of it, not a smaller pool.
     """
-    return replace(whole_setup(case, _in_the_middle(case, pool), model), visited=pool.visited)
+    part = case.scenario.block_list is None and not is_whole(case, pool)
+    return replace(whole_setup(case, _placed(case, pool), model), visited=pool.visited, part=part)
+
+
+def _placed(case: Case, pool: WorldPopulation) -> BlockTable:
+    """Return the blocks of a tile where the media rate is the mean over those of all tiles."""
+    if pool.visited is None:
+        return _in_the_middle(case, pool)
+    table = pool.table
+    for number, level in pool.levels.items():
+        if level.spec.alloc_class == NORMAL:
+            table = gathered(table, number, level, case.vdevs[number])
+    return table
 
 
 def _in_the_middle(case: Case, pool: WorldPopulation) -> BlockTable:

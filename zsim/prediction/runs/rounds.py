@@ -42,7 +42,7 @@ class ScanMemory:
         Of the pool.
     rules : ExtentRules
     levels : mapping of int to TopLevel
-        The top-level vdevs of the miniature, by their numbers in the layout.
+        The pool's top-level vdevs whose blocks may move, by their numbers in the layout.
     """
 
     limit: MemoryLimit
@@ -285,31 +285,26 @@ def in_places(
     offset : ndarray of int64, shape (entries,)
         [bytes]
     orders : list of ndarray of int64
-        The entries of each top-level vdev: heap by heap of its metaslabs, in each sweep by sweep.
+        The entries of each top-level vdev, sweep by sweep.
     """
     number = np.empty(len(queue), np.int64)
     for place, rows in enumerate(sweeps):
         number[rows] = place
-    offset, heap = queue.offset.copy(), np.zeros(len(queue), np.int64)
+    offset = queue.offset.copy()
     for vdev, level in levels.items():
         here = np.flatnonzero(queue.vdev == vdev)
-        heaps, span, room = _heaps(level)
-        places = max(1, min(len(sweeps), room // span))
-        heap[here] = np.searchsorted(heaps, queue.offset[here], side="right")
-        at = number[here] * places // len(sweeps) - places // 2
-        offset[here] += at * span
+        if len(here):
+            offset[here] += _moved(queue.offset[here], queue.asize[here], level, len(sweeps))[number[here]]
     # By the places they had: of a sweep all entries are moved by as much.
-    order = np.lexsort((queue.offset, number, heap, queue.vdev))
+    order = np.lexsort((queue.offset, number, queue.vdev))
     ends = np.searchsorted(queue.vdev[order], np.arange(vdevs + 1))
     return offset, [order[low:high] for low, high in pairwise(ends)]
 
 
-def _heaps(level: TopLevel) -> tuple[I64, int, int]:
-    """Return where the heaps of metaslabs begin, how long the longest is, and the room of each [bytes]."""
-    starts, row = level.slab_starts(), level.row_bytes
-    first = np.flatnonzero(np.diff(starts, prepend=-1 - level.slab_bytes - row) > level.slab_bytes + row)
-    last = np.append(first[1:], len(starts)) - 1
-    longest = int((starts[last] - starts[first]).max()) + level.slab_bytes
-    span = (longest // row + 1) * row
-    room = int(np.diff(starts[first]).min()) if len(first) > 1 else span
-    return starts[first], span, (room if level.stands_for else span)
+def _moved(offset: I64, asize: I64, level: TopLevel, sweeps: int) -> I64:
+    """Return by how much each sweep's entries move: to both sides, as far as there is room."""
+    first, end, row = int(offset.min()), int((offset + asize).max()), level.row_bytes
+    span = ((end - first) // row + 1) * row
+    aside = min(first, level.slab_bytes * level.slab_count - end) // span
+    places = max(1, min(sweeps, 2 * aside))
+    return (np.arange(sweeps) * places // sweeps - places // 2) * span

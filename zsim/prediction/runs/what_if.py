@@ -27,7 +27,7 @@ from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleasePr
 from zsim.vdevs.kind import kind_of
 
 WORTH_SAYING = constant("answer.worth_saying")
-RECORD_BLOCKS = whole_constant("work.member_blocks")
+RECORD_BLOCKS = whole_constant("work.small_blocks")
 READ_S, CROWD = constant("clients.read_s"), constant("clients.crowd")
 """Blocks that clients ask for [1/s], from which on they are most of what a rebuild simulates."""
 CACHE_BYTES = whole_constant("answer.cache_bytes")
