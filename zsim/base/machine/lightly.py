@@ -53,7 +53,7 @@ def end_at_once(code: int) -> NoReturn:
     """
     if threading.active_count() > 1 or sys.getprofile() is not None:
         sys.exit(code)  # a thread is to be waited for, or a profile of all this to be kept
-    atexit._run_exitfuncs()  # noqa: SLF001 -- as in the interpreter's own end
+    atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
