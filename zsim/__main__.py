@@ -1,7 +1,5 @@
 """Run as ``python -m zsim``."""
 
-import sys
+from zsim.cli.main import process
 
-from zsim.cli.main import main
-
-sys.exit(main())
+process()

@@ -19,7 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve()
 TREE = HERE.parents[2]
-ENTRY = "import sys; from zsim.cli.main import main; sys.exit(main())"
+ENTRY = ("-m", "zsim")
 REPEATS = 3
 
 
@@ -67,13 +67,13 @@ def of_process(words: list[str], cache: str | None = None, tree: Path = TREE) ->
 
 def of_command(*words: str) -> Job:
     """Return what runs ``zsim`` with warm caches, once."""
-    return lambda tree: of_process(["-c", ENTRY, *words], tree=tree)[0]
+    return lambda tree: of_process([*ENTRY, *words], tree=tree)[0]
 
 
 def first_run(tree: Path) -> Measurement:
     """Return what the first prediction ever takes, all kernels compiled."""
     with tempfile.TemporaryDirectory() as cache:
-        return of_process(["-c", ENTRY, "predict", "--layout", "raidz2x6", "--fill", "0.62"], cache, tree)[0]
+        return of_process([*ENTRY, "predict", "--layout", "raidz2x6", "--fill", "0.62"], cache, tree)[0]
 
 
 def of_function(name: str) -> Job:

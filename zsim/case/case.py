@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from zsim.base.records import dataclass
 from zsim.case.facts import KnownPool
 from zsim.case.member import Member
 from zsim.drives.catalogue import Shelf

@@ -9,13 +9,13 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import click
 
 import zsim
 from zsim.base.errors import InputError, cut, printable
-from zsim.base.machine.lightly import begin_lightly
+from zsim.base.machine.lightly import begin_lightly, end_at_once
 from zsim.cli.loudness import begin_telling, versions
 from zsim.cli.streams import give_up_stdout, hold_streams
 
@@ -268,5 +268,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report_error(error)
 
 
+def process() -> NoReturn:
+    """Run ``zsim`` with the words of this process, which ends with it."""
+    end_at_once(main())
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    process()

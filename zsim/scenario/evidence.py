@@ -26,7 +26,7 @@ StatusFormat = Literal["legacy", "0.8-2.1", "2.2+", "rebuild", "unknown"]
 class _Observation(BaseModel):
     """What all observations have in common."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     source: str = Field("", max_length=300, description="where it was read: a file, a line, a command")
 

@@ -24,7 +24,9 @@ from zsim.vdevs.kind import CLASSES
 class Fields(BaseModel):
     """What is stated of a pool, a failure and the circumstances; None: not stated."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_default=False, allow_inf_nan=False, defer_build=True
+    )
 
     layout: LayoutField = Field(
         description="top-level vdevs: raidz2x6, 4*raidz2x6, draid2:8d:41c:2s, raidz2x6+special:mirror2"

@@ -1,15 +1,18 @@
-"""How a process begins that is ours alone: with little memory and few threads."""
+"""How a process begins and ends that is ours alone: with little memory and few threads, and at once."""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import os
 import sys
+import threading
+from typing import NoReturn
 
-GARBAGE_THRESHOLD = 50_000
+GARBAGE_THRESHOLD = 200_000
 M_TRIM_THRESHOLD, KEPT_BYTES = -1, 16 << 20  # malloc.h of glibc
-M_MMAP_THRESHOLD, MAPPED_BYTES = -3, 256 << 10
+M_MMAP_THRESHOLD, MAPPED_BYTES = -3, 1 << 20
 
 
 def begin_lightly() -> None:
@@ -40,3 +43,18 @@ def _give_memory_back() -> None:
         library = ctypes.CDLL(None)
         library.mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES)
         library.mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
+
+
+def end_at_once(code: int) -> NoReturn:
+    """End this process as `sys.exit` does, but do not take apart object by object what it holds.
+
+    What is registered for the end runs, and what was printed is written.  Freeing all objects of a prediction
+    takes a tenth of its time, and the system frees their memory by itself.
+    """
+    if threading.active_count() > 1 or sys.getprofile() is not None:
+        sys.exit(code)  # a thread is to be waited for, or a profile of all this to be kept
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from zsim.base.records import dataclass
 
 MOST_FAILURES = 16
 """Errors within one window that a rule can count."""

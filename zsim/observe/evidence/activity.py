@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from zsim.base.records import dataclass
 from zsim.scenario.evidence import DriveActivity
 
 FIELDS = (

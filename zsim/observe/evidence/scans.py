@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
+from zsim.base.records import dataclass
 from zsim.observe.texts import plain
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.vdev_tree import Vdev

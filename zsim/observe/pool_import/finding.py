@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from zsim.base.records import dataclass
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.pool_import.files import PoolFiles

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
+from zsim.base.records import dataclass
 from zsim.observe.texts import bad_line, nice_bytes, whole
 
 _REMEDY = "run zdb -mm POOL again"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
+
+from zsim.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

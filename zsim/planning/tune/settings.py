@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from zsim.base.records import dataclass
 from zsim.scenario.releases.renamed import sysctl_name
 
 MEASURED, MODELLED = "measured", "modelled"

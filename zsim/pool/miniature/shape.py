@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.records import dataclass
 from zsim.pool.blocks import BlockTable
 from zsim.pool.recipes.recipe import AddVdev, Fill, PoolRecipe, TopLevel
 from zsim.pool.simulator.files import expansion, mean_record_bytes, typical_file_bytes

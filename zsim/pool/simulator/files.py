@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.records import dataclass
 from zsim.pool.recipes.recipe import FileSizes, Fill, PoolRecipe, RecordClass
 from zsim.pool.simulator.draws import DRAWN, FileNumbers, draw_numbers, draw_sorted, kept_numbers, sizes_of
 from zsim.vdevs.arrays import asizes_on

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.background.expansion import ExpansionWork, Reflow, expanding, with_maps

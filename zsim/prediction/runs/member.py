@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel

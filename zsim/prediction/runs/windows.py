@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import whole_constant
+from zsim.base.records import dataclass
 from zsim.engine.codes import BUDGET
 from zsim.operation.control import Plane
 from zsim.prediction.runs.rounds import ScanMemory
