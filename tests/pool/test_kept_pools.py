@@ -92,3 +92,21 @@ def test_few_are_kept_and_none_that_is_large(runs: list[float], monkeypatch: pyt
     pool_miniature(replace(case, seed=9), blocks=2_000)
     pool_miniature(replace(case, seed=9), blocks=2_000)
     assert len(runs) == 2
+
+
+def test_a_history_that_finds_no_room_is_not_run_again(
+    runs: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ageing, "_found_no_room", {})
+    monkeypatch.setattr(ageing, "MOST_KEPT", 40)
+    full = case_of(Scenario.from_dict({**STATED, "history": "maildir", "fill": 0.97, "drive_size": "2GB"}))
+    first, note = pool_miniature(full, blocks=2_000)
+    ran = len(runs)
+    assert "beyond that, blocks have to be split" in note and ran > 1
+    again, same = pool_miniature(full, blocks=2_000)
+    assert (len(runs), same) == (ran, note)
+    assert not _differ(again.table, first.table)
+    # Few are remembered: the oldest is run again.
+    monkeypatch.setattr(ageing, "MOST_KEPT", 0)
+    pool_miniature(replace(full, seed=9), blocks=2_000)
+    assert not ageing._found_no_room

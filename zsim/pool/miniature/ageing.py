@@ -25,6 +25,7 @@ from zsim.pool.packed import PackedBlocks, pack
 from zsim.pool.recipes.histories import History, history_recipe
 from zsim.pool.recipes.recipe import Expand, Fill, Growth, Overwrite, PoolRecipe, SmallBlocks, TopLevel
 from zsim.pool.recipes.styles import AllocatorStyle
+from zsim.pool.simulator.population import HistoryError
 from zsim.pool.simulator.population import HistoryRun as Pool
 from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.vdevs.kind import NORMAL
@@ -37,12 +38,14 @@ FRAG_NEAR, FRAG_TRIES = 0.01, 5
 EXPANDED_AT, MOST_DRAWN = constant("population.expanded_at"), constant("population.most_drawn")
 
 
-MOST_KEPT, MOST_BLOCKS_KEPT, MOST_TOGETHER = 48, 50_000, 500_000
+MOST_KEPT, MOST_BLOCKS_KEPT, MOST_TOGETHER = 96, 50_000, 1_000_000
 """Pools kept, those of one prediction and the small ones that told how large they have to be, of how many
-blocks at most, and of how many together: some 20 MB."""
+blocks at most, and of how many together: some 30 MB."""
 _KEEPING = threading.Lock()
 _kept: dict[AgedRun, _KeptPool] = {}
 """The one used last stands last."""
+_found_no_room: dict[AgedRun, str] = {}
+"""Histories that a pool could not hold, and why: nearly full, each pool is tried several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +226,19 @@ def _kept_or_run(run: AgedRun) -> AgedPool:
         known = _kept.pop(run, None)
         if known is not None:
             _kept[run] = known
+        without_room = _found_no_room.get(run)
     if known is not None:
         return known.pool()
-    found = _aged(run)
+    if without_room is not None:
+        raise HistoryError(without_room)
+    try:
+        found = _aged(run)
+    except HistoryError as error:
+        with _KEEPING:
+            _found_no_room[run] = str(error)
+            while len(_found_no_room) > MOST_KEPT:
+                del _found_no_room[next(iter(_found_no_room))]
+        raise
     if len(found.miniature.table) <= MOST_BLOCKS_KEPT:
         kept = _KeptPool.of(found)
         with _KEEPING:
