@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature import ageing
 from zsim.prediction.api import case_of, predict_case
 from zsim.prediction.inputs.population import pool_miniature
@@ -44,15 +45,34 @@ def test_a_pool_is_run_again_where_anything_about_it_differs(runs: list[float]) 
         replace(case, memory=case.memory * 2),
         case_of(Scenario.from_dict({**STATED, "tunables": {"zfs_vdev_scrub_max_active": 7}})),
     ):
-        assert pool_miniature(other, blocks=2_000)[0] is first
+        again = pool_miniature(other, blocks=2_000)[0]
+        assert replace(again, table=first.table) == first
+        assert not _differ(again.table, first.table)
     assert len(runs) == 1
     for number, other in enumerate((replace(case, seed=5), replace(case, fill=0.41)), 2):
         table = pool_miniature(other, blocks=2_000)[0].table
-        assert any(
-            not np.array_equal(getattr(table, each.name), getattr(first.table, each.name))
-            for each in fields(table)
-        )
+        assert _differ(table, first.table)
         assert len(runs) == number
+
+
+def _differ(left: BlockTable, right: BlockTable) -> list[str]:
+    """Return the columns that differ, in what they hold or in its type."""
+    names = [each.name for each in fields(left)]
+    pairs = [(name, getattr(left, name), getattr(right, name)) for name in names]
+    return [name for name, one, other in pairs if one.dtype != other.dtype or not np.array_equal(one, other)]
+
+
+def test_what_is_kept_takes_a_third_of_the_memory(runs: list[float]) -> None:
+    del runs
+    for scenario in (
+        STATED,
+        {**STATED, "layout": "2*mirror2", "history": "home-nas", "release": "zol-0.7.13"},
+    ):
+        table = pool_miniature(case_of(Scenario.from_dict(scenario)), blocks=5_000)[0].table
+        (kept,) = ageing._kept.values()
+        assert kept.blocks.nbytes < sum(getattr(table, each.name).nbytes for each in fields(table)) / 2.6
+        assert not _differ(kept.blocks.table(), table)
+        ageing._kept.clear()
 
 
 def test_few_are_kept_and_none_that_is_large(runs: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,3 +92,22 @@ def test_few_are_kept_and_none_that_is_large(runs: list[float], monkeypatch: pyt
     pool_miniature(replace(case, seed=9), blocks=2_000)
     pool_miniature(replace(case, seed=9), blocks=2_000)
     assert len(runs) == 2
+
+
+def test_a_history_that_finds_no_room_is_not_run_again(
+    runs: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ageing, "_found_no_room", {})
+    monkeypatch.setattr(ageing, "MOST_KEPT", 40)
+    full = case_of(Scenario.from_dict({**STATED, "history": "maildir", "fill": 0.97, "drive_size": "2GB"}))
+    first, note = pool_miniature(full, blocks=2_000)
+    ran = len(runs)
+    assert "beyond that, blocks have to be split" in note
+    assert ran > 1
+    again, same = pool_miniature(full, blocks=2_000)
+    assert (len(runs), same) == (ran, note)
+    assert not _differ(again.table, first.table)
+    # Few are remembered: the oldest is run again.
+    monkeypatch.setattr(ageing, "MOST_KEPT", 0)
+    pool_miniature(replace(full, seed=9), blocks=2_000)
+    assert not ageing._found_no_room

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.pool.kernels.spaces import segments_of
 from tests.pool.test_population import AGED, small_recipe
 from zsim.pool.recipes.recipe import KeepSnapshots, RecordClass, Snapshot
 from zsim.pool.simulator.files import draw_files
@@ -19,8 +20,7 @@ UNITS = 300
 
 def counted(memory: HistoryMemory, slab: int) -> list[int]:
     """Return the histogram that the free segments of a metaslab call for."""
-    count = int(memory.slabs["segments"][slab])
-    starts, ends = memory.starts[slab, :count], memory.ends[slab, :count]
+    starts, ends = segments_of(memory, slab)
     size = (ends - starts) * memory.vdevs["unit"][memory.slabs["vdev"][slab]]
     size[ends == memory.slabs["units"][slab]] += memory.slabs["tail"][slab]
     powers = [int(each).bit_length() - 1 for each in size if each > 0]
@@ -28,8 +28,7 @@ def counted(memory: HistoryMemory, slab: int) -> list[int]:
 
 
 def is_consistent(memory: HistoryMemory, slab: int) -> bool:
-    count = int(memory.slabs["segments"][slab])
-    starts, ends = memory.starts[slab, :count], memory.ends[slab, :count]
+    starts, ends = segments_of(memory, slab)
     there = ends > starts
     apart = bool((starts[there][1:] > ends[there][:-1]).all())
     free = int((ends - starts).sum()) == memory.slabs["free"][slab]

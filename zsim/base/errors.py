@@ -76,6 +76,21 @@ def check_kind(field: str, value: object, kinds: tuple[type, ...], allowed: str,
         raise InputError(field, value, allowed, remedy)
 
 
+def check_function(field: str, value: object) -> None:
+    """Refuse what is to be called with the share done and a few words, if it is given, and cannot be."""
+    if value is not None and not callable(value):
+        raise InputError(field, value, "it is a function, which zsim calls", f"leave {field} out")
+
+
+def check_jobs(jobs: object) -> None:
+    """Refuse a number of processes, if one is given, that is none."""
+    if jobs is None:
+        return
+    if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
+        allowed = "it is a whole number of processes, at least 1"
+        raise InputError("jobs", jobs, allowed, "leave it out for one a core")
+
+
 def shown(value: object, limit: int = 160) -> str:
     """Return `value` as it goes into a message: text in quotes, cut in the middle beyond `limit`."""
     text = repr(value) if isinstance(value, str | bytes) else str(value)

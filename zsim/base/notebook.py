@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
+from zsim.base.errors import check_function
+
 Report = Callable[[float, str], None]
 """Called now and then with the share done (0 to 1) and what is being done."""
 AFTER_S, EVERY_S = 0.7, 0.25
@@ -32,6 +34,7 @@ def watched(report: Report | None, what: str) -> Iterator[Report]:
     what : str
         Stands before the bar.
     """
+    check_function("on_progress", report)
     if report is not None:
         yield report
     elif in_notebook():

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from zsim.base.errors import InputError, ZsimError
+from zsim.base.errors import InputError, ZsimError, check_jobs
 from zsim.base.machine.kernel_cache import WORKER
 from zsim.base.machine.lightly import begin_lightly
 from zsim.planning.rows import Row, answer_row, refused_row
@@ -57,6 +57,7 @@ def answers(scenarios: Sequence[dict[str, object]], jobs: int | None = None) -> 
     -----
     An answer depends on its scenario alone, so it is the same for every number of processes.
     """
+    check_jobs(jobs)
     if jobs is None:
         jobs = 1 if len(scenarios) <= FEW else min(available_cores(), len(scenarios))
     waiting = ScenarioQueue(scenarios)

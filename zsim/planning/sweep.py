@@ -8,8 +8,9 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import NoneType
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, check_kind
 from zsim.base.files import append_line
 from zsim.base.model_data import models_directory
 from zsim.base.notebook import watched
@@ -76,6 +77,8 @@ def sweep(
     >>> points({"parity": [1, 2], "fill": [0.5]})
     [{'parity': 1, 'fill': 0.5}, {'parity': 2, 'fill': 0.5}]
     """
+    check_kind("base", base, (Scenario, NoneType), "it is a zsim.Scenario", 'write zsim.Scenario(fill="62%")')
+    check_kind("store", store, (str, Path, NoneType), "it is the name of a file", 'write store="a.jsonl"')
     grid = {name: _values(values) for name, values in axes.items()}
     _check(grid, base)
     stated = {} if base is None else base.stated()
@@ -121,7 +124,11 @@ def layout_of(width: int, parity: int) -> str:
 def _values(values: object) -> tuple[object, ...]:
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         return (values,)
-    return tuple(values)
+    try:
+        # What has no end is refused as having too many values.
+        return tuple(itertools.islice(values, MAX_POINTS + 1))
+    except TypeError:  # such as an array of numpy without dimensions
+        return (values,)
 
 
 def _check(grid: Axes, base: Scenario | None) -> None:

@@ -107,7 +107,7 @@ def predict(
     PredictionInterrupted
         On Ctrl-C, with what is known so far.
     """
-    if extent not in get_args(Extent):
+    if not isinstance(extent, str) or extent not in get_args(Extent):
         allowed = ", ".join(f'"{each}"' for each in get_args(Extent))
         raise InputError("extent", extent, f"known are {allowed}", "leave it out for all of the answer")
     case = case_of(scenario_of(scenario, fields))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, check_function, check_jobs, check_kind
 from zsim.base.model_data import validation_directory
 from zsim.base.records import dataclass
 from zsim.validation.discovery import discover, selected
@@ -62,6 +62,8 @@ def cases_of(names: Sequence[str] = (), paths: Iterable[str | Path] | None = Non
     """
     if paths is None:
         paths = (validation_directory(),)
+    paths = [paths] if isinstance(paths, str | Path) else paths
+    check_kind("paths", paths, (Iterable,), "they are paths, as text or Path", 'write paths=["cases"]')
     return selected(discover(paths), names)
 
 
@@ -125,8 +127,8 @@ def validate(
     >>> validate(["raidz_map_vectors"]).passed
     True
     """
-    if jobs is not None and jobs < 1:
-        raise InputError("jobs", jobs, "at least one process is needed", "leave it out for one a core")
+    check_jobs(jobs)
+    check_function("on_progress", on_progress)
     cases = cases_of(names, paths)
     if eta:
         cases = running_cases(cases)

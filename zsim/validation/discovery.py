@@ -40,6 +40,7 @@ def discover(paths: Iterable[str | Path]) -> list[ValidationCase]:
     """
     found: list[ValidationCase] = []
     for given in paths:
+        check_kind("paths", given, (str, Path), "each is a path, as text or Path", 'write paths=["cases"]')
         path = Path(given)
         cases = [case for each, source in sources(path) for case in read_source(each, source)]
         if path.parent.name == PARTS:
@@ -109,8 +110,15 @@ def _listing(path: Path) -> tuple[frozenset[str], frozenset[str]]:
         entries = [entry for entry in os.scandir(path) if not entry.name.startswith(".")]
     except OSError:
         return frozenset(), frozenset()
-    directories = frozenset(entry.name for entry in entries if entry.is_dir())
+    directories = frozenset(entry.name for entry in entries if _is_directory(entry))
     return frozenset(entry.name for entry in entries) - directories, directories
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to what nobody but its owner may look at, as in /proc
+        return False
 
 
 def _real(path: Path) -> str:

@@ -75,11 +75,18 @@ def lengths(memory: HistoryMemory, slab: int, free: Sequence[int], apart: int = 
     set_free(memory, slab, np.array((there + [False] * units)[:units]))
 
 
+def segments_of(memory: HistoryMemory, slab: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the free segments of a metaslab begin and end; of an untouched one they stand nowhere."""
+    units, count = int(memory.slabs["units"][slab]), int(memory.slabs["segments"][slab])
+    if int(memory.slabs["free"][slab]) == units:
+        return np.array([0]), np.array([units])
+    return memory.starts[slab, :count], memory.ends[slab, :count]
+
+
 def free_of(memory: HistoryMemory, slab: int) -> np.ndarray:
     """Return which units of a metaslab are free."""
     free = np.zeros(int(memory.slabs["units"][slab]), bool)
-    for k in range(int(memory.slabs["segments"][slab])):
-        begin, end = int(memory.starts[slab, k]), int(memory.ends[slab, k])
+    for begin, end in zip(*segments_of(memory, slab), strict=True):
         assert not free[begin:end].any(), "no unit is free twice"
         free[begin:end] = True
     return free

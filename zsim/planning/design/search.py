@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, check_function
 from zsim.base.provenance import provenance
 from zsim.base.units import DAY, format_bytes, format_duration
 from zsim.planning.design.answer import Design, Step
@@ -105,6 +105,7 @@ def plan_layouts(
     if sort not in SORTS:
         raise InputError("--sort", sort, f"it is one of {', '.join(SORTS)}", "write usable")
     context = Context(common, inputs or RiskInputs(), jobs, store)
+    check_function("on_progress", on_progress)
     report = on_progress or (lambda share, words: None)
     every = _candidates(context, drives, usable, budget, price, spares)
     candidates = [each for each in every if each.vdev.kind in _known_kinds(kinds)]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from zsim.base.errors import check_function
 from zsim.base.provenance import provenance
 from zsim.case.case import Case
 from zsim.planning.eta.answer import Eta
@@ -89,6 +90,7 @@ def eta(
     Possible worlds of the pool are simulated and weighed by how the scan got on
     (`zsim.prediction.progress.remaining`); what each has left is stretched by how much slower it goes here.
     """
+    check_function("on_progress", on_progress)
     paste = read_paste(text, files, pool=pool, overrides=overrides, stated=dict(stated or {}), now=now)
     return eta_of(paste.scenario, paste, on_progress)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from zsim.base.arrays import F64, I64
-from zsim.base.errors import NotSimulatedYet, check_kind
+from zsim.base.errors import NotSimulatedYet, check_function, check_kind
 from zsim.base.provenance import provenance
 from zsim.case.case import Case
 from zsim.case.resolve import DEFAULT_FILL, resolve
@@ -74,6 +74,8 @@ def fleet(
         When an input is impossible.
     """
     check_kind("fleet", asked, (Fleet,), "it is a zsim.Fleet", 'write zsim.Fleet.read("fleet.toml")')
+    check_function("on_progress", on_progress)
+    check_function("hours_of", hours_of)
     report = on_progress or (lambda share, words: None)
     case = [_resolved(pools) for pools in asked.pool]
     tables = _tables(asked, hours_of or _predicted, report)

@@ -8,11 +8,12 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from zsim.base.errors import InputError, NotSimulatedYet
+from zsim.base.errors import InputError, NotSimulatedYet, check_function, check_kind
 from zsim.base.model_data import models_directory
 from zsim.base.provenance import provenance
 from zsim.base.units import format_duration, format_fraction
@@ -87,6 +88,10 @@ def risk(
     InputError
         When an input is impossible.
     """
+    told = 'write zsim.RiskInputs(afr="1.5%")'
+    check_kind("inputs", inputs, (RiskInputs, NoneType), "they are a zsim.RiskInputs", told)
+    check_function("on_progress", on_progress)
+    check_function("hours_of", hours_of)
     asked, report = inputs or RiskInputs(), on_progress or (lambda share, words: None)
     plan = scenario if isinstance(scenario, Plan) else None
     scenario = scenario.pool if isinstance(scenario, Plan) else scenario_of(scenario, {})
@@ -95,9 +100,9 @@ def risk(
     found = _hours(asked, scenario, report, hours_of or predicted_hours)
     spread = Spread(found.p50, found.p10 or found.p50, found.p90 or found.p50)
     known = unknowns(_with_spares(asked, case), spread, scenario.drive)
-    told = None if plan is None else _told(plan, asked, case, report)
+    story = None if plan is None else _told(plan, asked, case, report)
     report(0.8, "solving")
-    return _answer(case, asked, known, found, told)
+    return _answer(case, asked, known, found, story)
 
 
 def _told(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Told:

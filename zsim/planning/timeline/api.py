@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from zsim.base.errors import check_kind
+from zsim.base.errors import check_function, check_kind
 from zsim.base.parsed import table
 from zsim.base.provenance import provenance
 from zsim.planning.timeline.passes import FOR_REPLACEMENT, WORLDS, Passes, facts
@@ -56,6 +56,7 @@ def timeline(
     found = read_plan(plan)
     found = found.with_scenario(scenario) if scenario else found
     found = cleaned(found)
+    check_function("on_progress", on_progress)
     known = passes if passes is not None else Passes()
     known.on_progress, known.moments = on_progress, {}
     resolved = facts(found.pool)

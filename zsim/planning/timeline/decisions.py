@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, check_function
 from zsim.base.parsed import table
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.timeline.api import cleaned, read_plan, timeline
@@ -193,6 +193,7 @@ def decide(
     All alternatives are told in the same worlds, so that they are compared world by world.
     """
     now = _now(plan, replace_too, reboot)
+    check_function("on_progress", on_progress)
     resolved = facts(now.pool)
     rules = rules_of(resolved.release, resolved.release.order)
     known = alternatives(now, rules, replace_too, reboot) | dict(also or {})

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
+from zsim.base.errors import check_function
 from zsim.base.provenance import provenance
 from zsim.case.case import Case
 from zsim.planning.tune.records import Tuning
@@ -38,6 +39,7 @@ def tune(
     InputError
         When the scenario asks for something impossible.
     """
+    check_function("on_progress", on_progress)
     case = case_of(scenario_of(scenario, {}))
     worlds, knobs, found = worlds_of(case), knobs_of(case), []
     effects = together(lambda knob: tried(knob, worlds), knobs)

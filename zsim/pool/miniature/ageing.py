@@ -7,6 +7,8 @@ import threading
 from dataclasses import field, replace
 from typing import NamedTuple
 
+import numpy as np
+
 from zsim.base.constants import constant
 from zsim.base.errors import InputError
 from zsim.base.records import dataclass
@@ -20,9 +22,11 @@ from zsim.pool.miniature.shape import (
     miniature_of,
     reduce_recipe,
 )
+from zsim.pool.packed import PackedBlocks, pack
 from zsim.pool.recipes.histories import History, history_recipe
 from zsim.pool.recipes.recipe import Expand, Fill, Growth, Overwrite, PoolRecipe, SmallBlocks, TopLevel
 from zsim.pool.recipes.styles import AllocatorStyle
+from zsim.pool.simulator.population import HistoryError
 from zsim.pool.simulator.population import HistoryRun as Pool
 from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.vdevs.kind import NORMAL
@@ -35,12 +39,14 @@ FRAG_NEAR, FRAG_TRIES = 0.01, 5
 EXPANDED_AT, MOST_DRAWN = constant("population.expanded_at"), constant("population.most_drawn")
 
 
-MOST_KEPT, MOST_BLOCKS_KEPT, MOST_TOGETHER = 48, 50_000, 500_000
+MOST_KEPT, MOST_BLOCKS_KEPT, MOST_TOGETHER = 96, 50_000, 1_000_000
 """Pools kept, those of one prediction and the small ones that told how large they have to be, of how many
-blocks at most, and of how many together: some 50 MB."""
+blocks at most, and of how many together: some 30 MB."""
 _KEEPING = threading.Lock()
-_kept: dict[AgedRun, AgedPool] = {}
+_kept: dict[AgedRun, _KeptPool] = {}
 """The one used last stands last."""
+_found_no_room: dict[AgedRun, str] = {}
+"""Histories that a pool could not hold, and why: nearly full, each pool is tried several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,22 @@ class AgedPool:
     rounds: float
     fill: float
     frag: float
+
+
+class _KeptPool(NamedTuple):
+    """An aged pool in a third of its memory."""
+
+    blocks: PackedBlocks
+    rest: AgedPool
+
+    @classmethod
+    def of(cls, pool: AgedPool) -> _KeptPool:
+        blocks = pack(pool.miniature.table)
+        none = pool.miniature.table.take(np.zeros(0, np.intp))
+        return cls(blocks, replace(pool, miniature=replace(pool.miniature, table=none)))
+
+    def pool(self) -> AgedPool:
+        return replace(self.rest, miniature=replace(self.rest.miniature, table=self.blocks.table()))
 
 
 def aged_pool(
@@ -205,18 +227,26 @@ def _kept_or_run(run: AgedRun) -> AgedPool:
         known = _kept.pop(run, None)
         if known is not None:
             _kept[run] = known
-            return known
-    found = _aged(run)
-    if len(found.miniature.table) <= MOST_BLOCKS_KEPT:
+        without_room = _found_no_room.get(run)
+    if known is not None:
+        return known.pool()
+    if without_room is not None:
+        raise HistoryError(without_room)
+    try:
+        found = _aged(run)
+    except HistoryError as error:
         with _KEEPING:
-            _kept[run] = found
-            while len(_kept) > MOST_KEPT or sum(map(_blocks, _kept.values())) > MOST_TOGETHER:
+            _found_no_room[run] = str(error)
+            while len(_found_no_room) > MOST_KEPT:
+                del _found_no_room[next(iter(_found_no_room))]
+        raise
+    if len(found.miniature.table) <= MOST_BLOCKS_KEPT:
+        kept = _KeptPool.of(found)
+        with _KEEPING:
+            _kept[run] = kept
+            while len(_kept) > MOST_KEPT or sum(len(each.blocks) for each in _kept.values()) > MOST_TOGETHER:
                 del _kept[next(iter(_kept))]
     return found
-
-
-def _blocks(pool: AgedPool) -> int:
-    return len(pool.miniature.table)
 
 
 def _aged(run: AgedRun) -> AgedPool:

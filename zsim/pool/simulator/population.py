@@ -237,9 +237,9 @@ def lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, records
 
     Notes
     -----
-    A metaslab has one free segment at first (OpenZFS metaslab.c:metaslab_init); its table of segments
-    grows to half of its units, or to as many as all files could part it into, and has room for as many
-    ranges that come back.
+    A metaslab has one free segment at first (OpenZFS metaslab.c:metaslab_init), which is written when
+    something is taken from it (`zsim.pool.simulator.segments.lay_out`); its table of segments grows to half
+    of its units, or to as many as all files could part it into, and has room for as many that come back.
     """
     memory.vdevs = vdevs = _vdev_records(recipe)
     slab_vdev = np.repeat(np.arange(len(vdevs)), vdevs["final_count"])
@@ -253,8 +253,6 @@ def lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, records
     slabs["active"] = slabs["owner"] = -1
     room = int(min(slabs["units"].max() + 2, 2 * (records + 64 * files + 4096)))
     memory.starts, memory.ends = (sparse_table(len(slabs), room) for _ in range(2))
-    memory.starts[:, 0] = 0
-    memory.ends[:, 0] = slabs["units"]
     allocators = recipe.style.allocators
     memory.rules = _rules(recipe)
     memory.allocators = np.zeros(allocators * CLASSES, dtype=ALLOCATOR)
