@@ -20,7 +20,7 @@ from zsim.planning.fleet.api import (
     _worlds,
 )
 from zsim.planning.fleet.block import Kind, Site, Sums, _Events, run_block
-from zsim.planning.fleet.response import tabulated
+from zsim.planning.fleet.response import FillResponse, tabulated
 from zsim.planning.fleet.spec import Fleet
 from zsim.planning.risk.group import HOUR, YEAR, Group, Repair, one_world
 from zsim.planning.risk.latent import mean_present, on_any, pool_gone, present, tripped
@@ -105,6 +105,13 @@ def test_one_crew_goes_from_drive_to_drive_and_two_take_turns() -> None:
     assert (block._crews(late, site(crews=1, visit=DAY), late.time + 5 * DAY)[1] == 0).all()
 
 
+def test_crews_of_one_history_do_not_wait_for_those_of_another() -> None:
+    """Two crews: of the three drives at once in each history the last waits a day."""
+    some = events((0, 0.0), (0, 0.0), (0, 0.0), (1, 0.0), (1, 0.0), (1, 0.0), (2, 0.0))
+    begun = block._crews(some, site(crews=2, visit=DAY), some.time)[0]
+    assert begun / DAY == pytest.approx([0, 0, 1, 0, 0, 1, 0])
+
+
 def test_crews_that_are_enough_are_told_whatever_there_are_now() -> None:
     """Two drives at once and, a day later, one alone as the visits have ended: two crews are enough."""
     some = events((0, 0.0), (0, 0.0), (0, 1.0))
@@ -182,6 +189,13 @@ def test_the_rate_of_a_drive_is_what_its_hazard_grows_by(shape: float) -> None:
     times = (np.arange(1000) + 0.5) / 1000 * YEAR
     hazard = ((4 * YEAR / scale) ** shape) - ((3 * YEAR / scale) ** shape)
     assert float(block._rate(aged, times).mean()) * YEAR == pytest.approx(hazard, rel=1e-4)
+
+
+def test_drives_that_die_young_have_a_rate_from_the_first_moment_on() -> None:
+    """Of shape a half the rate is endless at an age of nothing: that of a millionth of the scale is taken."""
+    young = kind(group=Group(children=4, tolerance=1, shape=0.5))
+    scale = 20 * YEAR / math.gamma(3)
+    assert block._rate(young, np.zeros(1))[0] == pytest.approx(0.5 / scale * 1e-6**-0.5)
 
 
 def test_a_failure_counts_the_chance_of_others_while_it_is_missing() -> None:
@@ -270,6 +284,7 @@ def test_what_waits_a_second_or_less_does_not_wait(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(block, "_drawn", lambda *_: some)
     for visit, waiting in ((0.9, 0), (1.1, 1)):
         assert run_block((kind(),), site(visit=visit, crews=1), 1, (1,)).waits[3] == waiting
+        assert run_block((kind(),), site(lead_time=visit, spares=1), 1, (1,)).waits[2] == waiting
 
 
 def test_failures_are_drawn_at_the_rate_of_their_drives() -> None:
@@ -387,7 +402,10 @@ def test_the_answer_counts_a_year_of_the_fleet_and_of_each_pool() -> None:
     asked = fleet_of(*pools)
     cases = [_resolved(each) for each in asked.pool]
     tables = [tabulated(each, 10, lambda _: Quantiles(p50=1.0)) for each in asked.pool]
+    one = np.array([0.5])
+    tables[1] = FillResponse(one, 10 * HOUR + one, 30 * HOUR + 0 * one, 90 * HOUR + one, 0.04)
     found = _answer(asked, cases, tables, [sums(2), sums(3)], [2, 3])
+    assert [row.table_error for row in found.pools] == [0.0, 0.04]
     assert (found.years, found.trials, found.pool_years) == (10, 5, 10 * 10 * 5)
     assert found.failures_per_year == pytest.approx(25 / 10)
     assert found.degraded_s_per_pool_year == pytest.approx(50 * DAY / 10 / 10, rel=1e-2)
@@ -461,6 +479,16 @@ def test_histories_are_shared_out_evenly_among_the_worlds() -> None:
     assert only.table_hours == pytest.approx([20 * HOUR])
     rates = {float(each.kinds[0].world.rate[0]) for each in found}
     assert len(rates) == 16
+
+
+def test_hours_that_are_stated_are_the_same_in_every_world() -> None:
+    stated = fleet_of({"layout": "mirror2", "hours": 20}).pool[0]
+    worlds, scores = _worlds(stated, 1)
+    assert len(worlds) == 16
+    assert (scores == 0.0).all()
+    scores = _worlds(fleet_of({"layout": "mirror2"}).pool[0], 1)[1]
+    assert len(set(scores)) == 16
+    assert scores.mean() == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_block_holds_as_many_failures_as_are_borne_at_once() -> None:
