@@ -305,7 +305,8 @@ def test_a_fast_region_takes_what_fits_and_rest_empties_it(
 def test_flash_waits_for_its_channel_once_its_latency_is_over() -> None:
     """A read of 10 us and 2 us of overhead at 100 us, with the channel taken until 150 us: 38 us of wait."""
     shared: dict[str, Any] = {
-              "kind": "flash", "flash_latency_min_s": 1e-5, "flash_latency_max_s": 1e-5, "flash_read_rate": 1e9,
+              "kind": "flash", "flash_latency_min_s": 1e-5, "flash_latency_max_s": 1e-5,
+              "flash_read_rate": 1e9,
               "flash_write_rate": 5e8, "flash_shares_rate": True}  # fmt: skip
     drive, _ = made(**shared)
     found = flash_parts(drive, 0.0, 150e-6, 100e-6, 2e-6, 3, 4096, False)
