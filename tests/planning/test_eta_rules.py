@@ -273,8 +273,8 @@ def test_how_long_runs_are_decides_an_expansion_within_what_was_published() -> N
 
 def test_statuses_are_put_in_order_by_what_they_count_and_each_once() -> None:
     counts: list[dict[str, int]] = [
-        {"scanned": 9, "issued": 5}, {"scanned": 5, "issued": 5}, {"issued": 1, "processed": 3}, {"issued": 1},
-        {"scanned": 9, "issued": 5},
+        {"scanned": 9, "issued": 5}, {"scanned": 5, "issued": 5}, {"issued": 1, "processed": 3},
+        {"issued": 1}, {"scanned": 9, "issued": 5},
     ]  # fmt: skip
     states = [scan(**each) for each in counts]
     assert [(each.scanned, each.issued, each.processed) for each in in_order(states)] == [
