@@ -23,7 +23,7 @@ from zsim.planning.timeline.passes import (
 )
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.redundancy import Ledger, Level, TimelineVdev, seconds_at, vdevs_of
-from zsim.planning.timeline.rules import LINES, _line, _table, rules_of
+from zsim.planning.timeline.rules import _line, _table, rules_of
 from zsim.planning.timeline.scans import Pass, last_position
 from zsim.prediction.answer.records import VERIFYING_SCRUB, Quantiles
 from zsim.scenario.layout import Layout
@@ -46,6 +46,7 @@ def test_a_time_is_log_normal_to_both_sides_of_its_median() -> None:
     assert (found[9], found[89]) == pytest.approx((50, 400))
     # At 1 % and 99 % the score is 2.3263, of 1.2816 at the tenth.
     assert (found[0], found[-1]) == pytest.approx((100 * 0.5**1.81523, 100 * 4**1.81523), rel=1e-4)
+    assert in_worlds(Quantiles(p10=0.5, p50=1.0, p90=2.0))[9] == pytest.approx(0.5), "of less than a second"
     for odd in (Quantiles(p10=0.0, p50=7.0, p90=9.0), Quantiles(p50=7.0), Quantiles(p50=7.0, p90=9.0)):
         assert set(in_worlds(odd)) == {7.0}
 
@@ -164,7 +165,8 @@ def test_a_moment_is_days_hours_and_minutes(seconds: float, told: str) -> None:
 @pytest.mark.parametrize(
     ("values", "told"),
     [((HOUR, 2 * HOUR, 3 * HOUR), "2 h (1 h to 3 h)"), ((HOUR, HOUR, HOUR), "1 h"),
-     ((HOUR, 2 * HOUR, None), "2 h (1 h to never)"), ((None, None, None), "never"),
+     ((HOUR, 2 * HOUR, None), "2 h (1 h to never)"),
+     ((None, 2 * HOUR, 3 * HOUR), "2 h (0 s to 3 h)"), ((None, None, None), "never"),
      ((HOUR, None, None), "never")],
 )  # fmt: skip
 def test_a_length_is_a_range_that_may_never_end(values: Any, told: str) -> None:
@@ -219,6 +221,7 @@ def test_a_bar_runs_to_the_median_and_is_light_until_p90() -> None:
     assert wording.bar(row(HOUR, None, None, None), 10 * HOUR, 10) == " █████████"
     assert wording.bar(row(2 * HOUR, 5, 5 * HOUR, 5 * HOUR, completed=False), 10 * HOUR, 10) == "  ▒▒▒     "
     # One character at the least, and none beyond the end.
+    assert wording.bar(row(2.1 * HOUR, 0, 2.3 * HOUR, 2.3 * HOUR), 10 * HOUR, 10) == "  █       "
     assert wording.bar(row(2.9 * HOUR, 0, 2.95 * HOUR, 2.95 * HOUR), 10 * HOUR, 10) == "  █       "
     assert wording.bar(row(10 * HOUR, 0, 10 * HOUR, 12 * HOUR), 10 * HOUR, 10) == "         █"
     assert len(wording.bar(row(0, 1, 2, 3), 10 * HOUR)) == 40
@@ -372,7 +375,8 @@ def test_vdevs_grow_and_shrink() -> None:
 
 
 def test_systems_stand_on_the_line_of_versions() -> None:
-    assert _line(load_release("freebsd-9.2")) == LINES["freebsd-9"] == (0, 6)
+    assert _line(load_release("freebsd-9.2")) == _line(load_release("solaris-11.2")) == (0, 6)
+    assert _line(load_release("freebsd-10.3")) == (0, 6, 5)
     assert _line(load_release("openzfs-2.1.5")) == (2, 1, 5)
     era = {"choice": "a", "text": "t", "source": "s"}
     data = {
