@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.observe.test_pastes_as_made import MOVES, REMOVAL
 from tests.report.answers import some
+from zsim.observe.zpool.scan import Scan
 from zsim.planning.eta import api, reading, reasons, watching
 from zsim.planning.eta.drawing import figure
 from zsim.planning.eta.reading import in_order
@@ -342,6 +344,82 @@ def test_a_scan_of_another_kind_or_begin_is_another_scan() -> None:
     assert not reading._is_same(one(at=AT), last)
     assert reading._is_same(one(at=AT, state="paused"), last), "of a pause it is the begin of that"
     assert reading._is_same(last, one(at=AT, state="paused"))
+
+
+SCRUB = """  scan: scrub in progress since Thu Mar 14 08:11:03 2024
+\t2.10T / 3.00T scanned at 400M/s, 1.50T / 3.00T issued at 300M/s
+\t0B repaired, 50.00% done, 01:22:00 to go
+"""
+
+
+def test_a_removal_beside_a_scrub_is_not_in_the_answer_and_one_alone_is() -> None:
+    beside = reading.read_paste(MOVES.format(moves=SCRUB + REMOVAL))
+    assert beside.scenario.operation == "scrub"
+    words = "the removal of mirror-1 at 21.04 % that runs beside is not in this answer"
+    assert words in beside.notes
+    alone = reading.read_paste(MOVES.format(moves=REMOVAL))
+    assert alone.scenario.operation == "remove"
+    assert not any("beside" in each for each in alone.notes)
+    assert not any("beside" in each for each in reading.read_paste(MOVES.format(moves=SCRUB.rstrip())).notes)
+
+
+def imported(**stated: Any) -> Any:
+    return SimpleNamespace(scenario=Scenario.from_dict({"layout": "raidz2x6", **stated}))
+
+
+def made(found: Any, seen: Scan, overrides: tuple[str, ...] = (), **stated: Any) -> dict[str, Any]:
+    return reading._scenario(found, seen, overrides, stated, "mirror2").stated()
+
+
+def test_the_scenario_is_what_was_found_with_what_is_known_better() -> None:
+    resilver = Scan("resilver", "running", form="2.2", total=1 << 40)
+    found = imported(alloc=5 << 40, replace=2, old_drive="online", release="openzfs-2.3")
+    assert made(found, resilver) == {
+        "layout": "raidz2x6", "alloc": 5 << 40, "replace": 2, "old_drive": "online", "release": "openzfs-2.3",
+        "operation": "resilver",
+    }  # fmt: skip
+    scrub = made(found, Scan("scrub", "running", total=1 << 40))
+    assert "replace" not in scrub
+    assert "old_drive" not in scrub
+    assert made(imported(), resilver)["alloc"] == 1 << 40, (
+        "what there is to scan, where nothing tells how full it is"
+    )
+    assert "alloc" not in made(imported(fill=0.5), resilver)
+    assert "alloc" not in made(imported(), Scan("resilver", "running"))
+    assert made(found, resilver, ("layout=raidz1x4",))["layout"] == "raidz1x4"
+    assert "release" not in made(found, resilver, product="freebsd-14.3")
+
+
+@pytest.mark.parametrize(
+    ("form", "release"), [("legacy", "zol-0.7"), ("2.2", "openzfs-2.3"), ("0.8", "openzfs-2.1")]
+)
+def test_where_nothing_could_be_imported_the_form_of_the_scan_tells_the_release(
+    form: str, release: str
+) -> None:
+    found = made(None, Scan("resilver", "running", form=form))
+    assert (found["layout"], found["release"]) == ("mirror2", release)
+
+
+@pytest.mark.parametrize(
+    ("state", "scan_state", "words"),
+    [("SUSPENDED", "running", "the pool is suspended"), ("ONLINE", "paused", "the scan is paused"),
+     ("ONLINE", "running", "")],
+)  # fmt: skip
+def test_what_stands_still_says_why(state: str, scan_state: Any, words: str) -> None:
+    status: Any = SimpleNamespace(state=state)
+    told = reading._halted(status, Scan("scrub", scan_state))
+    assert [words in each for each in told] == ([True] if words else [])
+    both = Scan("scrub", "paused", since=SINCE, at=SINCE + timedelta(hours=30))
+    assert (
+        "from Wed 25 Nov 04:00 to Thu 26 Nov 10:00"
+        in reading._halted(SimpleNamespace(state="ONLINE"), both)[0]
+    )  # type: ignore[arg-type]
+    for less in (
+        Scan("scrub", "paused", since=SINCE, at=SINCE),
+        Scan("scrub", "paused", since=SINCE),
+        Scan("scrub", "paused", since=SINCE, at=AT, elapsed=5.0),
+    ):
+        assert "without another pause" not in reading._halted(SimpleNamespace(state="ONLINE"), less)[0]  # type: ignore[arg-type]
 
 
 # --- the parts of an answer
