@@ -15,6 +15,7 @@ from zsim.planning.fleet.api import (
     _answer,
     _blocks,
     _enough,
+    _losses,
     _merged,
     _resolved,
     _worlds,
@@ -306,6 +307,50 @@ def test_failures_are_drawn_at_the_rate_of_their_drives() -> None:
     assert (np.diff(found.time)[same] >= 0).all()
     assert (found.hazard == 1.0).all()
     assert (found.gone == 1).all()
+
+
+def test_aged_drives_are_drawn_at_the_hazard_of_the_years_to_come() -> None:
+    """Of shape two and a mean life of 20 years, from 10 years of age to 15: as 15**2 - 10**2 in their scale."""
+    aged = kind(vdevs=2, group=Group(children=6, tolerance=2, shape=2.0, age=10 * YEAR))
+    found = block._drawn((aged,), site(horizon=5 * YEAR), 2000, np.random.default_rng(4))
+    scale = 20 / math.gamma(1.5)
+    assert len(found.time) == pytest.approx(2000 * 12 * (15**2 - 10**2) / scale**2, rel=0.03)
+    assert (found.time.min() >= 0, found.time.max() <= 5 * YEAR) == (True, True)
+    assert found.history.max() < 2000
+    assert len(set(found.history)) > 1800, "three failures each"
+    # The later half of the years has (15**2 - 12.5**2) of it.
+    assert np.mean(found.time > 2.5 * YEAR) == pytest.approx((15**2 - 12.5**2) / (15**2 - 10**2), abs=0.02)
+
+
+def test_each_kind_of_pools_has_losses_of_its_own() -> None:
+    safe = kind(world=one_world(1e-12 / YEAR, DAY))
+    some = events((0, 0.0), (0, 1.0), (0, 2.0), kinds=[0, 1, 0], vdevs=[0, 1, 0])
+    missing, hours = np.full(3, 2 * DAY), np.full(3, DAY)
+    lost = block._losses((kind(), safe), some, missing, hours)[:, 1]
+    assert 0.0 < lost[1] < 1e-12
+    assert lost[0] == lost[2] == pytest.approx(1 - math.exp(-3 * 0.05 / YEAR * 2 * DAY))
+
+
+def test_without_scrubs_latent_errors_gather_with_the_age_at_the_failures() -> None:
+    """Two years old, and half-way through the second of two failures a year apart: 2.5 years on average."""
+    world = one_world(1e-12, DAY, latent=0.1 / YEAR)
+    never = kind(world=world, group=Group(children=4, tolerance=1, age=2 * YEAR))
+    some = events((0, 0.0), (0, 365.25))
+    files = block._lost(never, some, np.full(2, 2 * DAY), np.full(2, DAY))[:, 0]
+    assert files == pytest.approx([1 - math.exp(-0.1 * 2.5 * 3)] * 2, rel=1e-6)
+
+
+def test_losses_of_few_histories_are_told_with_their_sampling_error() -> None:
+    """0.1 and 0.3 in two histories: 0.2, with a standard error of 0.1 / sqrt(2), 35 % of it."""
+    one = np.array([[0.1, 0.2, 0.0], [0.3, 0.2, 0.0]])
+    found = _losses([one], 0.5)
+    assert found.files.p == pytest.approx(0.1)
+    error = 0.1 / math.sqrt(2) / 0.2
+    assert (found.files.low, found.files.high) == pytest.approx(
+        (0.1 * math.exp(-1.96 * error), 0.1 * math.exp(1.96 * error)), rel=0.02
+    )
+    assert found.vdev.is_exact
+    assert found.pool.p == 0.0
 
 
 def test_drives_of_a_vdev_share_a_hazard_of_mean_one_and_the_variance_of_their_correlation() -> None:

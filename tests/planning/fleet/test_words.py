@@ -58,6 +58,9 @@ def test_the_first_line_is_the_chance_of_a_vdev_with_its_mean_where_it_is_a_rang
     assert headline(answer()) == (
         "Chance that a vdev is lost within 5 years: 1 in 200 to 1 in 50 (on average 1 in 100)."
     )
+    rare = answer(any_loss=losses(1e-3, 1 / 12345, 1e-6))
+    assert headline(rare).endswith("1 in 20,000 to 1 in 6,000 (on average 1 in 12,000).")
+    assert section(rare, "How likely within 5 years").grid.rows[1][2] == "1 in 12,000"
     exact = answer(any_loss=losses(0.02, 0.01, 0.005, wide=1.0))
     assert headline(exact) == "Chance that a vdev is lost within 5 years: 1 in 100."
 
