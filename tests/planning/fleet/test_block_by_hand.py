@@ -310,7 +310,7 @@ def test_failures_are_drawn_at_the_rate_of_their_drives() -> None:
 
 
 def test_aged_drives_are_drawn_at_the_hazard_of_the_years_to_come() -> None:
-    """Of shape two and a mean life of 20 years, from 10 years of age to 15: as 15**2 - 10**2 in their scale."""
+    """Shape two, a mean life of 20 years, from 10 years of age to 15: 15**2 - 10**2 in their scale."""
     aged = kind(vdevs=2, group=Group(children=6, tolerance=2, shape=2.0, age=10 * YEAR))
     found = block._drawn((aged,), site(horizon=5 * YEAR), 2000, np.random.default_rng(4))
     scale = 20 / math.gamma(1.5)
