@@ -150,6 +150,7 @@ def test_the_picture_shows_the_share_from_below_and_hours_by_level() -> None:
     assert [tuple(line.get_xdata()) for line in ranges] == [(0.02, 0.08)] * 2
     assert [tuple(line.get_ydata()) for line in ranges] == [(0, 0), (1, 1)]
     assert [tuple(line.get_xdata()) for line in upper.lines if len(line.get_xdata()) == 1] == [(0.04,)] * 2
+    assert len({line.get_color() for line in upper.lines}) == 1, "a range and its mean are one"
     assert upper.get_ylim() == (-0.6, 1.6)
     assert (upper.get_xscale(), lower.get_xscale()) == ("log", "log")
     # Four bars of a fifth of a row each, the first on top; one that is nought is left out.

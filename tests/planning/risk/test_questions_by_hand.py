@@ -198,7 +198,7 @@ def test_a_model_has_the_rate_of_its_periods_and_the_wider_interval(monkeypatch:
         "name": "A1",
         "drives": ["a1"],
         "rate_2026q1": rate(1.0, 0.5, 2.0),
-        "rate_2024": rate(4.0, 2.0, 8.0),
+        "rate_2024": {**rate(4.0, 2.0, 8.0), "source": "before"},
     }
     never = {"name": "B1", "drives": [], "rate_2026q1": rate(0.0, 0.0, 3.0)}
     monkeypatch.setattr(reliability, "models", lambda: {"A1": entry, "B1": never})
@@ -206,7 +206,7 @@ def test_a_model_has_the_rate_of_its_periods_and_the_wider_interval(monkeypatch:
     share = Z90 / Z975
     assert found.middle == pytest.approx(0.02)
     assert (found.low, found.high) == pytest.approx((0.01 * 0.5**share, 0.04 * 2**share))
-    assert found.source.endswith("1: counted")
+    assert found.source.endswith("1: counted"), "the source of the latest"
     # None failed: exponential, of which 2.5 % lie above 3 %; half of it below 3 % * ln 2 / ln 40.
     none = reliability.model_rate("B1")
     assert none.middle == pytest.approx(0.03 * math.log(2) / math.log(40))
@@ -354,7 +354,7 @@ def test_vdevs_alike_are_one_group_with_their_count() -> None:
     [(0.095, 1, "9.5 %"), (0.0949, 1, "1 in 10"), (0.0949, 2, "1 in 11"), (0.12345, 3, "12.3 %"),
      (1e-6, 1, "1 in 1 million"), (1.1e-6, 1, "1 in 900,000"), (1e-9, 1, "1 in 1 billion"),
      (2.1e-9, 1, "1 in 500 million"), (1e-12, 1, "1 in 1 trillion"), (1.1e-15, 1, "1 in 900 trillion"),
-     (9e-16, 1, "1 in 10^15"), (1.0, 1, "100 %"), (4.44e-8, 2, "1 in 23 million")],
+     (0.0, 1, "too small to tell"), (9e-16, 1, "1 in 10^15"), (1.0, 1, "100 %"), (4.44e-8, 2, "1 in 23 million")],
 )  # fmt: skip
 def test_odds_have_names_up_to_a_thousand_trillion(value: float, digits: int, told: str) -> None:
     assert words.odds(value, digits) == told
