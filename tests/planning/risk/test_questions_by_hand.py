@@ -354,7 +354,8 @@ def test_vdevs_alike_are_one_group_with_their_count() -> None:
     [(0.095, 1, "9.5 %"), (0.0949, 1, "1 in 10"), (0.0949, 2, "1 in 11"), (0.12345, 3, "12.3 %"),
      (1e-6, 1, "1 in 1 million"), (1.1e-6, 1, "1 in 900,000"), (1e-9, 1, "1 in 1 billion"),
      (2.1e-9, 1, "1 in 500 million"), (1e-12, 1, "1 in 1 trillion"), (1.1e-15, 1, "1 in 900 trillion"),
-     (0.0, 1, "too small to tell"), (9e-16, 1, "1 in 10^15"), (1.0, 1, "100 %"), (4.44e-8, 2, "1 in 23 million")],
+     (0.0, 1, "too small to tell"), (9e-16, 1, "1 in 10^15"), (1.0, 1, "100 %"),
+     (4.44e-8, 2, "1 in 23 million")],
 )  # fmt: skip
 def test_odds_have_names_up_to_a_thousand_trillion(value: float, digits: int, told: str) -> None:
     assert words.odds(value, digits) == told
