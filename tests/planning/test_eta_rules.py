@@ -495,6 +495,56 @@ def test_the_width_of_an_answer_is_the_logarithm_of_its_ends() -> None:
     assert api._width(nothing) == 0.0
 
 
+def test_each_status_says_how_slow_the_scan_is_and_narrows_what_the_ones_before_left(
+    monkeypatch: Any,
+) -> None:
+    """Before any the ends are a factor of 4 apart, with one of 2, then of 2 again."""
+    ends = (4 * HOUR, 2 * HOUR, 2 * HOUR, 3 * HOUR)
+
+    def told(_courses: Any, scans: Any, _facts: Any) -> Any:
+        high = ends[len(scans)]
+        return SimpleNamespace(
+            total=lambda: (HOUR, HOUR, high), paces=np.array([1.0, 2.0, 9.0]), effective=3.0
+        )
+
+    monkeypatch.setattr(api, "remaining", told)
+    courses: Any = [None] * 6
+    facts: Any = None
+    rows = api._weighed(
+        courses, [scan(elapsed=HOUR), scan(elapsed=2 * HOUR), scan(kind="scrub", elapsed=3.0)], facts
+    )
+    assert [(each.kind, each.observed, each.expected, each.weight) for each in rows] == [
+        ("running resilver", HOUR, HOUR / 2, 0.5), ("running resilver", 2 * HOUR, HOUR, 0.5),
+        ("running scrub", 3.0, 1.5, 0.5),
+    ]  # fmt: skip
+    assert [each.narrows for each in rows] == pytest.approx([0.5, 0.0, 0.0]), (
+        "one that widens it narrows nothing"
+    )
+    assert api._weighed(courses, [scan()], facts) == (), "of a status without a clock nothing is known"
+
+
+def test_a_drive_that_looks_sick_leaves_nothing_unexplained(monkeypatch: Any) -> None:
+    known: Any = None
+    found = ("a reason", reasons.UNEXPLAINED, reasons.STILL_SLOWER)
+    monkeypatch.setattr(api, "sick_looking", lambda _case: ())
+    assert api._reasons(known, found) == found
+    monkeypatch.setattr(api, "sick_looking", lambda _case: ("sdb is slow",))
+    assert api._reasons(known, found) == ("sdb is slow", "a reason")
+
+
+def test_less_than_a_drive_tells_nothing_of_what_another_takes() -> None:
+    def part(kind: str = "resilver", **alone: bool) -> bool:
+        paste: Any = SimpleNamespace(
+            **{"log_alone": False, "dedup_alone": False, **alone}, scans=(scan(kind=kind),)
+        )
+        return api._of_a_part(paste)
+
+    assert not part()
+    assert part("heal")
+    assert part(log_alone=True)
+    assert part(dedup_alone=True)
+
+
 # --- watching, pictures
 
 
