@@ -448,6 +448,8 @@ def test_drives_that_ail_alike_share_a_row_and_others_have_theirs() -> None:
     assert table["ails"].tolist() == [1, 1, 1, 0]
     assert np.isinf(table["faulted"]).all()
     assert places.tolist() == [0, 0]
+    alike, _ = health_table([one, two, one, one])
+    assert alike["stutter"].tolist() == [1.0, 2.0, 1.0, 1.0]
     bad = DriveHealth(bad_sectors=(9, 4), fault_after=99)
     table, places = health_table([bad, SOUND, bad])
     assert table["first_bad"].tolist() == [0, 2, 2]

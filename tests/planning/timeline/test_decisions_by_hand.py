@@ -11,9 +11,11 @@ import pytest
 from tests.planning.timeline.telling import answer, row, tell, three
 from zsim.base.errors import InputError
 from zsim.planning.timeline import decisions, gantt
+from zsim.planning.timeline.api import cleaned
 from zsim.planning.timeline.decisions import Decision, DecisionAlternative, alternatives, ranked, state_of
 from zsim.planning.timeline.passes import (
     WORLDS,
+    facts,
     quantiles,
 )
 from zsim.planning.timeline.plan import Plan
@@ -128,6 +130,25 @@ def test_what_could_be_done_depends_on_what_runs_and_waits() -> None:
     loaded = {"scenario": {"layout": "raidz2x6", "load": ["random-read,rate=50,size=64K"]}}
     assert ways(**loaded) == [*WAIT, "stop the load now"]
     assert ways(**loaded, reboot=True) == ["reboot now", "reboot when the pass has ended"]
+
+
+def test_where_a_second_drive_restarts_the_scan_by_itself_nothing_is_to_be_restarted() -> None:
+    stated = {"layout": "raidz2x6", "release": "openzfs-2.3", "tunables": {"zfs_resilver_disable_defer": 1}}
+    now = Plan.from_dict({"scenario": stated, "running": {"done": "20%"}})
+    release = facts(now.pool).release
+    found = alternatives(now, rules_of(release, release.order), replace_too=1)
+    assert list(found) == ["replace the other drive now", "replace it when the pass has ended"]
+
+
+def test_the_new_drive_of_a_scenario_is_that_of_the_replacements_that_name_none() -> None:
+    scenario = {"layout": "draid1:2d:6c:1s", "new_drive_size": "5TB", "replace": 2, "operation": "resilver"}
+    events = [
+        {"do": "replace", "drive": 0}, {"do": "replace", "drive": 1, "new_drive_size": "6TB"},
+        {"do": "replace", "drive": 2, "to": "distributed-spare"}, {"do": "attach"},
+    ]  # fmt: skip
+    found = cleaned(Plan.from_dict({"scenario": scenario, "events": events}))
+    assert found.scenario == {"layout": "draid1:2d:6c:1s"}
+    assert [event.new_drive_size for event in found.events] == [5 * 10**12, 6 * 10**12, None, None]
 
 
 @pytest.mark.parametrize(
