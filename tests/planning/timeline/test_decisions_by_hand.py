@@ -141,7 +141,7 @@ def test_where_a_second_drive_restarts_the_scan_by_itself_nothing_is_to_be_resta
 
 
 def test_the_new_drive_of_a_scenario_is_that_of_the_replacements_that_name_none() -> None:
-    scenario = {"layout": "draid1:2d:6c:1s", "new_drive_size": "5TB", "replace": 2, "operation": "resilver"}
+    scenario = {"layout": "draid1:2d:6c:1s", "new_drive_size": "5TB", "replace": 1, "operation": "resilver"}
     events = [
         {"do": "replace", "drive": 0}, {"do": "replace", "drive": 1, "new_drive_size": "6TB"},
         {"do": "replace", "drive": 2, "to": "distributed-spare"}, {"do": "attach"},
