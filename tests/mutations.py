@@ -33,7 +33,7 @@ CASE_TESTS = (
 )  # fmt: skip
 ETA_TESTS = tuple(
     f"planning/test_{name}.py"
-    for name in ("eta", "eta_words", "eta_sentences", "rates", "log_repair", "stale_and_ended", "pictures")
+    for name in ("eta", "eta_words", "eta_sentences", "eta_rules", "rates", "log_repair", "stale_and_ended", "pictures")
 )
 APART = ("risk", "fleet", "timeline", "eta")
 """Rooms of planning that are parts of their own."""

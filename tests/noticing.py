@@ -31,6 +31,7 @@ from types import CodeType, FrameType, FunctionType, MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
+from pluggy import PluggyTeardownRaisedWarning
 
 SPARE_CPU_S, TIMES, WALL_S = 5.0, 4.0, 900
 """A mutated test ends after so many times its CPU time and more, or after so long [s]: a loop."""
@@ -312,8 +313,8 @@ class Campaign:
                 sys.settrace(self.notes.trace)
                 try:
                     item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
-                except TooSlow:
-                    # Between two steps of pytest, which has not torn down what it set up.
+                except (TooSlow, PluggyTeardownRaisedWarning):
+                    # Between two steps of pytest, or in a plugin: what was set up has not been torn down.
                     self.too_slow = True
                     self.failed.append(item.nodeid)
                     item.session._setupstate.teardown_exact(None)

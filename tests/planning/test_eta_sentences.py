@@ -107,6 +107,7 @@ def test_a_repair_is_called_what_it_is() -> None:
         (SLOW, "Pace: 1.3 times slower than the median pool simulated."),
         (SLOW - 0.001, "Pace: as expected of a pool like this one."),
         (12.4, "Pace: 12 times slower than the median pool simulated."),
+        (10.4, "Pace: 10 times slower than the median pool simulated."),
         (9.94, "Pace: 9.9 times slower than the median pool simulated."),
         (FAST, "Pace: 1.3 times faster than the median pool simulated."),
         (FAST + 0.001, "Pace: as expected of a pool like this one."),

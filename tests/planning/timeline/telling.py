@@ -10,12 +10,16 @@ from zsim.planning.timeline.api import cleaned
 from zsim.planning.timeline.passes import WORLDS, Passes, PassTimes, facts
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.pool import Pool
+from zsim.planning.timeline.records import PassRow
+from zsim.planning.timeline.result import Timeline
 from zsim.planning.timeline.rules import rules_of
 from zsim.planning.timeline.story import Story
 
 HOUR = 3600.0
 TXG = 5.0
 PASS_BYTES = 1000
+EVEN = np.full(WORLDS, 10 * HOUR)
+"""Ten hours in every world."""
 
 
 class KnownPasses(Passes):
@@ -83,3 +87,21 @@ def left(pool: Pool, vdev: str = "raidz2-0") -> list[tuple[float, int]]:
 def told(pool: Pool, words: str) -> bool:
     """Tell whether the story says so."""
     return any(words in text for _, text in pool.story)
+
+
+def three(low: float | None, middle: float | None, high: float | None) -> Any:
+    return {"p10": low, "p50": middle, "p90": high}
+
+
+def row(begins: float, p10: float | None, p50: float | None, p90: float | None, **more: Any) -> PassRow:
+    made = {"vdev": "raidz2-0", "kind": "resilver", "cause": "zpool replace", **more}
+    return PassRow(begins_s=begins, ends_s=three(p10, p50, p90), **made)
+
+
+def answer(**changes: Any) -> Timeline:
+    made: dict[str, Any] = {
+        "title": "a plan", "passes": (), "whole_s": three(HOUR, 2 * HOUR, 3 * HOUR), "redundancy": (),
+        "redone_bytes": 0, "story": (), "notes": (), "provenance": {}, "whole": EVEN, "exposed": {},
+        "full": {"raidz2-0": 2}, "redone": np.zeros(WORLDS),
+    }  # fmt: skip
+    return Timeline(**{**made, **changes})

@@ -87,7 +87,7 @@ class Sums(NamedTuple):
     waits : ndarray, shape (4,)
         Time that failures waited for a spare and for a crew [s]; failures that waited for each.
     demand, busy : ndarray
-        Failures by how many came within the lead time before them; by how many were being replaced.
+        Failures by how many came within the lead time before them; by how many others a crew would be with.
     losses : ndarray, shape (histories, 3)
         Losses expected in each history: files, vdevs, pools.
     """
@@ -236,7 +236,7 @@ def _ordered_before(events: _Events, site: Site) -> Floats:
 
 
 def _crews(events: _Events, site: Site, ready: Floats) -> tuple[Floats, Floats, Integers]:
-    """Return when a crew begins with each drive, what it waited, and how many were being replaced.
+    """Return when a crew begins with each drive, what it waited, and how many others would have one then.
 
     First come, first served, all visits equally long: a visit begins when the one as many before it as there
     are crews has ended, so each crew's visits are a running maximum.
@@ -255,8 +255,9 @@ def _crews(events: _Events, site: Site, ready: Floats) -> tuple[Floats, Floats, 
         begun[order] = _running_maximum(shifted, crew)
         # Lifting the runs apart costs a fraction of a second of precision; none begins before it is ready.
         begun = np.maximum(begun + site.visit * turn, ready)
-    ends = np.sort(begun + axis + site.visit)
-    busy = np.arange(1, len(ready) + 1) - np.searchsorted(ends, np.sort(begun + axis), side="right")
+    # What it would take for none to wait: counted as if there were always a crew.
+    ends = np.sort(ready + axis + site.visit)
+    busy = np.arange(len(ready)) - np.searchsorted(ends, np.sort(ready + axis), side="right")
     return begun, begun - ready, np.bincount(np.maximum(busy, 0), minlength=1)
 
 

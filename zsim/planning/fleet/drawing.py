@@ -31,7 +31,8 @@ def _ranges(axes: Axes, rows: list[PoolsRow], names: list[str]) -> None:
         found = row.losses_per_year.vdev
         axes.plot([found.low, found.high], [place, place], color=CAUSES[0], lw=4, alpha=0.35)
         axes.plot(found.p, place, "o", color=CAUSES[0], ms=5)
-    axes.set_xscale("log")
+    if any(row.losses_per_year.vdev.p > 0 for row in rows):
+        axes.set_xscale("log")
     axes.set_yticks(range(len(rows)), names)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.set_xlabel("vdevs lost a year")

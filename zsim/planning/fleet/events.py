@@ -127,7 +127,8 @@ def _fail(history: _History, vdev: _Vdev) -> None:
     _settle(history, vdev, history.environment.now)
     vdev.missing += 1
     history.counts.failures[vdev.kind] += 1
-    history.environment.process(_repair(history, vdev))
+    # A process begins after this: it would find the vdev restored already where this failure is a loss.
+    history.environment.process(_repair(history, vdev, vdev.lost))
     if vdev.missing > kind.group.tolerance:
         history.counts.vdev[vdev.kind] += 1
         history.counts.files[vdev.kind] += 1
@@ -158,10 +159,10 @@ def _trip(history: _History, vdev: _Vdev) -> None:
         _fail(history, vdev)
 
 
-def _repair(history: _History, vdev: _Vdev) -> simpy.events.ProcessGenerator:
+def _repair(history: _History, vdev: _Vdev, epoch: int) -> simpy.events.ProcessGenerator:
     """Find out, get a drive and a crew, replace, resilver."""
     environment, site, counts = history.environment, history.site, history.counts
-    failed, epoch = environment.now, vdev.lost
+    failed = environment.now
     kind = history.kinds[vdev.kind]
     taken_over = vdev.unreplaced < kind.spares
     vdev.unreplaced += 1

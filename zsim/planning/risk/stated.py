@@ -9,6 +9,7 @@ from dataclasses import fields
 from zsim.base.units import format_duration, format_fraction
 from zsim.planning.risk.group import HOUR, YEAR
 from zsim.planning.risk.question import RiskInputs
+from zsim.planning.risk.records import rounded
 
 NOT_TOLD = ("seed",)
 
@@ -36,7 +37,7 @@ def stated_words(inputs: RiskInputs) -> tuple[str, ...]:
 
 def _hours(seconds: object) -> str:
     """Return a duration in hours, as --hours and --mttf take it."""
-    return f"{float(str(seconds)) / HOUR:,.6g} h"
+    return f"{rounded(float(str(seconds)) / HOUR, 6):,.12g} h"
 
 
 def _share(value: object) -> str:

@@ -1,0 +1,312 @@
+"""Stories of a few events: what begins, waits, is refused, is counted and told."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from tests.planning.timeline.telling import HOUR, PASS_BYTES, TXG, KnownPasses, hours, left, tell, told
+from zsim.base.errors import InputError
+from zsim.planning.timeline.passes import facts
+from zsim.planning.timeline.plan import Plan
+from zsim.planning.timeline.pool import sick_drives
+from zsim.planning.timeline.result import whole_at
+from zsim.scenario.model import Scenario
+
+FAIL, REPLACE = {"do": "fail", "drive": 0}, {"do": "replace", "drive": 0}
+SECOND = {"do": "replace", "drive": 1}
+ALLOC = facts(Scenario.from_dict({"layout": "raidz2x6", "fill": 0.5, "drive_size": "4TB"})).alloc
+
+
+# --- what runs already
+
+
+def test_a_pass_that_runs_goes_on_from_its_share() -> None:
+    resilver = tell([], running={"done": "40%", "drives": [0]})
+    assert hours(resilver) == [(0, 6)]
+    assert resilver.ledger.marks[0] == (0.0, "raidz2-0", 1), "the old drive is missing"
+    online = tell([], running={"done": "40%", "old_drive": "online"})
+    assert online.ledger.marks == [(0.0, "raidz2-0", 2)]
+    scrub = tell([], running={"kind": "scrub", "done": "40%", "drives": [0]})
+    assert (hours(scrub, "scrub"), hours(scrub)) == ([(0, 3)], [])
+    assert left(scrub) == [(0, 2)], "a scrub replaces nothing"
+    rebuild = tell([], layout="mirror2", running={"kind": "rebuild", "done": "40%"})
+    assert (hours(rebuild, "rebuild"), hours(rebuild)) == ([(0, 6)], [])
+    assert told(resilver, "a resilver runs, 40% done")
+
+
+def test_drives_that_wait_have_a_pass_of_their_own() -> None:
+    pool = tell([], layout="raidz3x8", running={"done": "40%", "drives": [0], "waiting": [1, 2]})
+    assert hours(pool) == [(0, 6), (6, 16)]
+    assert [len(each.targets) for each in pool.history] == [1, 2]
+    assert left(pool, "raidz3-0") == [(0, 0), (6, 1), (16, 3)]
+    assert tell([], running={"drives": [0], "waiting": [1, 2]}).lost, "three are missing of a raidz2"
+    pool = tell([], running={"done": "40%", "drives": [0], "waiting": [1]})
+    assert left(pool) == [(0, 0), (6, 1), (16, 2)]
+
+
+def test_what_eta_says_is_left_sets_the_pace() -> None:
+    pool = tell([], running={"done": "50%", "left": [HOUR, 2 * HOUR, 4 * HOUR]})
+    assert hours(pool) == [(0, 2)]
+    # From one load to another it keeps that pace: as slow as two of ten hours more.
+    load = {"do": "set", "at": "1h", "set": {"load": ["random-read,rate=50,size=64K"]}}
+    assert hours(tell([load], running={"done": "50%", "left": [HOUR, 2 * HOUR, 4 * HOUR]})) == [(0, 3)]
+
+
+def test_a_story_begins_at_nought_with_what_each_vdev_may_lose() -> None:
+    pool = tell([], layout="raidz2x6+mirror2")
+    assert pool.ledger.marks == [(0.0, "raidz2-0", 2), (0.0, "mirror-1", 1)]
+
+
+# --- drives that were away, and spares
+
+
+def test_what_a_drive_missed_is_the_churn_of_its_time_away() -> None:
+    """A tenth of what is allocated a day: twelve hours are a twentieth, of a pass of ten hours 30 minutes."""
+    events = [{"do": "offline", "drive": 0, "at": "6h"}, {"do": "online", "drive": 0, "at": "18h"}]
+    (one,) = tell(events, churn=ALLOC // 10).history
+    assert (one.begins, one.ends - one.begins) == pytest.approx((18 * HOUR, HOUR / 2), rel=1e-6)
+    assert told(tell(events, churn=ALLOC // 10), "5.0% of the blocks missed")
+    (most,) = tell(events, churn=10 * ALLOC).history
+    assert most.ends - most.begins == pytest.approx(10 * HOUR), "no more than all of it"
+
+
+def test_spares_are_named_by_their_kind() -> None:
+    hot = tell([FAIL], spares=1)
+    assert told(hot, "ZED puts a hot spare in for drive 0 of raidz2-0")
+    draid = tell([FAIL], layout="draid2:4d:12c:1s")
+    assert told(draid, "ZED puts a distributed spare in for drive 0")
+    assert not told(draid, "hot spare")
+
+
+def test_a_drive_that_fails_while_it_waits_is_not_resilvered() -> None:
+    events = [
+        REPLACE,
+        {"do": "replace", "drives": [1, 2], "at": "30%"},
+        {"do": "fail", "drive": 1, "at": "50%"},
+    ]
+    pool = tell(events)
+    assert hours(pool) == [(0, 10), (10, 20)]
+    assert [[target.slot for target in each.targets] for each in pool.history] == [[0], [2]]
+    alone = tell([REPLACE, {**SECOND, "at": "30%"}, {"do": "fail", "drive": 1, "at": "50%"}])
+    assert hours(alone) == [(0, 10)]
+
+
+def test_sick_drives_are_those_of_the_first_vdev() -> None:
+    sick = {"layout": "2*raidz2x6", "slow": ["4:x3", "7:x2", "1:x2"]}
+    scenario = Scenario.from_dict(sick)
+    assert (sick_drives(scenario, 0), sick_drives(scenario, 1)) == ((1, 4), ())
+    assert sick_drives(Scenario.from_dict({"layout": "raidz2x6", "slow": ["5:x3"]}), 0) == (5,)
+
+
+def test_a_pass_does_without_a_sick_drive_that_is_away() -> None:
+    passes = KnownPasses()
+    slow = {"slow": ["1:x3"]}
+    tell([{"do": "offline", "drive": 1}, REPLACE], passes=passes, scenario=slow)
+    assert passes.asked[-1]["away"] == (1,)
+    tell([REPLACE], passes=passes, scenario=slow)
+    assert "away" not in passes.asked[-1]
+    tell([{"do": "offline", "drive": 2}, REPLACE], passes=passes, scenario=slow)
+    assert "away" not in passes.asked[-1], "a sound one is"
+
+
+def test_drives_that_are_not_like_the_rest_are_told_to_each_pass() -> None:
+    passes = KnownPasses()
+    tell([REPLACE], passes=passes, scenario={"exchanged": ["3:@8TB"]})
+    assert passes.asked[-1]["exchanged"] == ["3:@8000000000000"]
+
+
+def test_an_attached_drive_is_written_beside_those_that_are_there() -> None:
+    passes = KnownPasses()
+    tell([{"do": "attach"}], layout="mirror2", passes=passes)
+    assert (passes.asked[-1]["layout"], passes.asked[-1]["old"], passes.asked[-1]["drives"]) == (
+        "mirror3",
+        "missing",
+        1,
+    )
+
+
+# --- blocks that cannot be read, checkpoints
+
+
+def test_a_resilver_that_ends_in_vain_is_done_twice_and_counted() -> None:
+    events = [REPLACE, {"do": "unreadable-block", "at": "10%"}, {"do": "free-block", "at": "15h"}]
+    pool = tell(events, "openzfs-0.8")
+    assert (hours(pool), pool.redone) == ([(0, 10), (10, 20)], PASS_BYTES)
+    assert not pool.notes
+
+
+def test_each_unreadable_block_has_to_be_freed() -> None:
+    """Two of them: with one freed during the first pass, and the other during the second, two are in vain."""
+    broken = [REPLACE, {"do": "unreadable-block", "at": "1h"}, {"do": "unreadable-block", "at": "2h"}]
+    freed = [{"do": "free-block", "at": "5h"}, {"do": "free-block", "at": "15h"}]
+    assert hours(tell([*broken, *freed], "openzfs-0.8")) == [(0, 10), (10, 20)]
+    one = tell([*broken, freed[0]], "openzfs-0.8")
+    assert hours(one) == [(0, 10)], "none is to be freed any more: for ever"
+    assert one.notes == ["an unreadable block makes the resilver start over for ever, until it is gone"]
+    assert whole_at(one) == math.inf
+    more = [*broken[:2], {"do": "free-block", "at": "2h"}, {"do": "free-block", "at": "3h"}]
+    assert hours(tell(more, "openzfs-0.8")) == [(0, 10)]
+
+
+def test_a_checkpoint_makes_it_start_over_for_ever_unless_it_is_to_be_discarded() -> None:
+    for release, passes in (("openzfs-2.2", 1), ("zol-0.7", 1)):
+        pool = tell([REPLACE, {"do": "checkpoint", "at": "1h"}], release)
+        assert len(pool.history) == passes
+    assert tell([REPLACE, {"do": "checkpoint", "at": "1h"}], "zol-0.7").is_whole, "it knows no checkpoints"
+
+
+# --- what is refused, and what is told of it
+
+
+@pytest.mark.parametrize(
+    ("events", "words"),
+    [([{"do": "checkpoint"}], "refused while the pool has a checkpoint"),
+     ([{"do": "remove", "vdev": 1}], "no drive is replaced or attached while a vdev is removed")],
+)  # fmt: skip
+def test_nothing_is_attached_beside_a_checkpoint_or_a_removal(events: list[Any], words: str) -> None:
+    discard = [{"do": "discard-checkpoint", "at": "3h"}] if "checkpoint" in words else []
+    assert told(tell([*events, {**REPLACE, "after": 1}, *discard], layout="3*mirror2"), words)
+    assert not told(tell([REPLACE], layout="3*mirror2"), words)
+
+
+def test_what_has_to_wait_says_so_and_what_has_not_does_not() -> None:
+    words = "a scrub is refused while another scan runs"
+    assert told(tell([REPLACE, {"do": "scrub", "at": "1h"}]), words)
+    assert not told(tell([{"do": "scrub"}]), words)
+    words = "the removal of mirror-1 is refused"
+    remove = {"do": "remove", "vdev": 1}
+    assert told(tell([REPLACE, {**remove, "at": "1h"}], layout="3*mirror2"), words)
+    assert not told(tell([remove], layout="3*mirror2"), words)
+    words = "zpool split is refused while drives are missing"
+    split = {"do": "split"}
+    assert told(tell([REPLACE, {**split, "at": "1h"}], layout="mirror3"), words)
+    assert told(tell([FAIL, {**split, "at": "1h"}, {**REPLACE, "at": "2h"}], layout="mirror3"), words)
+    assert not told(tell([split], layout="mirror3"), words)
+
+
+def test_a_split_waits_until_the_pool_is_whole() -> None:
+    pool = tell([FAIL, {"do": "split", "at": "1h"}, {**REPLACE, "at": "2h"}], layout="mirror3")
+    assert left(pool, "mirror-0") == [(0, 2), (0, 1), (12, 2), (12, 1)]
+
+
+def test_zpool_resilver_without_a_resilver_does_nothing() -> None:
+    for events in ([{"do": "resilver"}], [{"do": "scrub"}, {"do": "resilver", "after": "1h"}]):
+        pool = tell(events)
+        assert told(pool, "zpool resilver: no drive needs one")
+        assert hours(pool) == []
+
+
+def test_after_a_loss_nothing_happens_any_more() -> None:
+    events = [{"do": "fail", "drives": [0, 1, 2]}, {"do": "scrub", "after": "1h"}, {**REPLACE, "after": "1h"}]
+    pool = tell(events)
+    assert pool.lost
+    assert pool.history == []
+    assert [text for _, text in pool.story][-1].endswith("its data lost")
+
+
+def test_what_was_removed_or_split_off_is_not_there_any_more() -> None:
+    gone = {"do": "fail", "vdev": 1, "drive": 0, "when": "removal ends"}
+    pool = tell([{"do": "remove", "vdev": 1}, gone], layout="2*mirror2")
+    assert told(pool, "fail: what it is about in mirror-1 is no longer in the pool")
+    assert not told(pool, "drive 0 of mirror-1 fails")
+    split = [{"do": "split"}, {"do": "fail", "drive": 1, "after": "1h"}]
+    assert told(tell(split, layout="mirror2"), "fail: what it is about in mirror-0 is no longer")
+    first = tell([split[0], {"do": "fail", "drive": 0, "after": "1h"}], layout="mirror2")
+    assert first.lost, "the only one that is left"
+    for do in ("attach", "expand", "remove", "detach"):
+        event = {"do": do, "vdev": 1, "drive": 0, "when": "removal ends"}
+        assert told(tell([{"do": "remove", "vdev": 1}, event], layout="3*mirror2"), f"{do}: what it is about")
+
+
+# --- when
+
+
+def test_quiet_is_when_nothing_runs_or_waits_and_whole_whatever_is_scrubbed() -> None:
+    """Two passes, with a txg between them in which nothing runs and the second waits."""
+    pool = tell([REPLACE, {**SECOND, "at": "50%"}, {"do": "scrub", "when": "quiet"}])
+    assert hours(pool, "scrub") == [(20, 25)]
+    at_once = tell([{"do": "scrub"}, {"do": "fail", "drive": 3, "when": "whole"}])
+    assert left(at_once) == [(0, 2), (0, 1)]
+    later = tell([FAIL, REPLACE, {"do": "fail", "drive": 3, "when": "whole"}])
+    assert left(later) == [(0, 2), (0, 1), (10, 2), (10, 1)]
+
+
+@pytest.mark.parametrize(("share", "hour"), [("0%", 2), ("1%", 2.1), ("100%", 12)])
+def test_a_share_is_that_of_the_pass_that_runs_or_of_the_next(share: str, hour: float) -> None:
+    events = [{**REPLACE, "at": "2h"}, {"do": "checkpoint", "at": share}]
+    pool = tell(events)
+    ((when, _),) = [each for each in pool.story if "has a checkpoint" in each[1]]
+    assert when / HOUR == pytest.approx(hour, abs=1e-3)
+
+
+def test_a_reboot_tells_what_goes_back_and_is_silent_where_nothing_does() -> None:
+    words = "goes on from its last position"
+    reboot = {"do": "reboot", "at": "50%", "takes": 0}
+    assert told(tell([REPLACE, reboot], passes=KnownPasses(collecting=0.1)), words)
+    assert not told(tell([REPLACE, reboot], "zol-0.7"), words), "five seconds are not a byte of these"
+    crash = tell([REPLACE, {**reboot, "clean": False}])
+    assert told(crash, "the host goes down")
+    assert told(tell([REPLACE, reboot]), "the pool is exported")
+    assert [text for _, text in crash.story].count("the pool is imported") == 1
+
+
+def test_a_vdev_grows_with_larger_drives_only() -> None:
+    for size, grows in (("4TB", False), ("5TB", True), ("3999GB", False)):
+        try:
+            pool = tell([{"do": "replace", "each": True, "new_drive_size": size}], at_once=6)
+        except InputError:
+            assert size == "3999GB", "a smaller one does not go in"
+            continue
+        assert told(pool, "raidz2-0 may grow") == grows
+
+
+def test_a_deferred_pass_begins_one_txg_later_and_once() -> None:
+    pool = tell([REPLACE, {**SECOND, "at": "50%"}])
+    first, second = pool.history
+    assert second.begins - first.ends == pytest.approx(TXG)
+    assert (pool.pending, pool.waiting, pool.redone) == (0, [], 0)
+
+
+@pytest.mark.parametrize(
+    ("field", "most", "beyond"),
+    [("spares", 255, 256), ("at_once", 255, 256), ("at_once", 1, 0), ("spares", 0, -1), ("detection", 0, -1),
+     ("churn", 0, -1), ("title", "x" * 200, "x" * 201),
+     ("events", [{"do": "scrub"}] * 200, [{"do": "scrub"}] * 201)],
+)  # fmt: skip
+def test_plans_have_ends(field: str, most: Any, beyond: Any) -> None:
+    plan = {"scenario": {"layout": "raidz2x6"}}
+    Plan.from_dict({**plan, field: most})
+    with pytest.raises(InputError, match=field):
+        Plan.from_dict({**plan, field: beyond})
+
+
+@pytest.mark.parametrize(
+    ("field", "most", "beyond"),
+    [("at", "100%", "101%"), ("at", 0, -1), ("after", 0, -1), ("takes", 0, -1), ("drive", 0, -1),
+     ("vdev", 0, -1), ("new_drive_size", 1, 0)],
+)  # fmt: skip
+def test_events_have_ends(field: str, most: Any, beyond: Any) -> None:
+    def plan(value: Any) -> dict[str, Any]:
+        return {"scenario": {"layout": "raidz2x6"}, "events": [{"do": "replace", "drive": 0, field: value}]}
+
+    Plan.from_dict(plan(most))
+    with pytest.raises(InputError):
+        Plan.from_dict(plan(beyond))
+
+
+def test_what_is_usual_is_taken_where_an_event_does_not_say() -> None:
+    plan = Plan.from_dict({"scenario": {"layout": "raidz2x6"}, "events": [{"do": "reboot"}], "running": {}})
+    (event,) = plan.events
+    assert (event.takes, event.clean, event.vdev, event.to, event.sequential) == (
+        300.0,
+        True,
+        0,
+        "new-drive",
+        False,
+    )
+    assert (plan.spares, plan.detection, plan.churn, plan.at_once, plan.zed) == (0, 0.0, 0, 1, True)
+    assert plan.running is not None
+    assert (plan.running.vdev, plan.running.drives, plan.running.done) == (0, (0,), 0.0)
