@@ -321,7 +321,8 @@ def test_a_pool_of_which_only_the_scan_is_shown_is_taken_for_a_usual_one_that_ho
 
 def test_counters_of_json_are_bytes_and_its_times_seconds() -> None:
     base = {"function": "RESILVER", "state": "SCANNING", "start_time": "1700000000",
-            "examined": "10G", "issued": "4G", "to_examine": "20G", "skipped": "12G", "processed": "1G", "errors": "3"}  # fmt: skip
+            "examined": "10G", "issued": "4G", "to_examine": "20G", "skipped": "12G",
+            "processed": "1G", "errors": "3"}  # fmt: skip
     begun = datetime(2023, 11, 14, 22, 13, 20)
     told = status_json._scan(base)
     assert told is not None
@@ -420,8 +421,9 @@ def test_what_is_copied_in_json_is_a_scan_while_it_goes_on() -> None:
 
 
 def test_vdevs_in_json_have_class_size_errors_and_whether_they_are_written() -> None:
-    leaf = {"name": "sda", "vdev_type": "disk", "state": "ONLINE", "scan_processed": "7G", "rep_dev_size": "4T",
-            "read_errors": "1", "write_errors": "2", "checksum_errors": "3", "slow_ios": "4"}  # fmt: skip
+    leaf = {"name": "sda", "vdev_type": "disk", "state": "ONLINE", "scan_processed": "7G",
+            "rep_dev_size": "4T", "read_errors": "1", "write_errors": "2",
+            "checksum_errors": "3", "slow_ios": "4"}  # fmt: skip
     found = status_json._vdev("sda", leaf, 2)
     assert (found.kind, found.note, found.size) == ("disk", "(resilvering)", 4 << 40)
     assert tuple(found.errors) == (1, 2, 3, 4)
