@@ -53,7 +53,7 @@ def tile(monkeypatch: pytest.MonkeyPatch, *, time_s: float | None = None, **more
         "streams": [SimpleNamespace(known=np.array([[0.0, 0.0], [4.0, 80.0]]))] * 2,
     }  # fmt: skip
     counted = Counted(end=10.0, issued_bytes=200)
-    return one_tile.tile_result(SimpleNamespace(**(usual | more)), counted, None, time_s)  # type: ignore[arg-type]  # noqa: E501
+    return one_tile.tile_result(SimpleNamespace(**(usual | more)), counted, None, time_s)  # type: ignore[arg-type]
 
 
 def test_phases_of_a_tile_have_the_share_of_the_time_that_they_have_in_its_run(
