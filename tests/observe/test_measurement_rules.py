@@ -186,7 +186,7 @@ def test_rates_of_two_places_tell_outer_rate_and_ratio_and_how_well() -> None:
 
 
 def test_the_condition_is_of_the_factors_that_move_a_sample() -> None:
-    assert fit._condition(np.array([[2.0, 0.0], [0.0, 1.0]])) == pytest.approx(2.0)
+    assert fit._condition(np.array([[3.0, 0.0], [0.0, 0.5]])) == pytest.approx(6.0)
     assert fit._condition(np.array([[2.0, 0.005], [1.0, 0.005]])) == pytest.approx(1.0)
     assert fit._condition(np.array([[1.0, 1.0], [1.0, 1.0]])) == math.inf
     assert fit._condition(np.array([[1.0, 2.0]])) == math.inf

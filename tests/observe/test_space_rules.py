@@ -607,22 +607,24 @@ def test_an_lsize_counts_under_the_power_of_two_it_does_not_exceed() -> None:
     kernel = pytest.importorskip("zsim.observe.zdb.pointer_kernel")
     from zsim.observe.zdb.pointers import _Summing
 
-    row = np.zeros((4, kernel.COLUMNS), np.int64)
+    row = np.zeros((5, kernel.COLUMNS), np.int64)
     row[:, [kernel.VDEV_1, kernel.VDEV_2]] = -1
     row[:, kernel.KIND] = kernel.FILE
-    row[:, kernel.LSIZE] = (1, 513, 1 << 17, (1 << 17) + 1)
-    row[:, kernel.PSIZE] = (0, 512, 1023, 1 << 40)
-    row[:, kernel.ASIZE_0] = (4096, 8192, 12288, 4096)
-    row[:, kernel.PLACE_0] = (0, 4096, 12288, 40960)
-    row[:, kernel.BIRTH] = (7, 3, 9, 5)
+    row[:, kernel.LSIZE] = (1, 513, 1 << 17, (1 << 17) + 1, 1 << 30)
+    row[:, kernel.PSIZE] = (0, 512, 1023, 1 << 40, 16 << 20)
+    row[:, kernel.ASIZE_0] = (4096, 8192, 12288, 4096, 4096)
+    row[:, kernel.PLACE_0] = (0, 4096, 12288, 40960, 90000)
+    row[:, kernel.BIRTH] = (7, 3, 9, 5, 6)
     summing = _Summing()
     summing._sum(row)
     found = summing.summary
-    assert np.flatnonzero(found.lsizes[kernel.FILE]).tolist() == [0, 10, 17, 18]
+    assert np.flatnonzero(found.lsizes[kernel.FILE]).tolist() == [0, 10, 17, 18, 24], (
+        "the largest of all in the last"
+    )
     assert np.flatnonzero(found.psizes[kernel.FILE]).tolist() == [0, 1, (16 << 20) // 512]
     assert (found.unit, found.births, found.followers) == (4096, (3, 9), 2)
-    assert found.vdev_asize == {0: 28672}
-    # 4 blocks, 2 of which follow the one before: 2 runs.
-    assert found.mean_run == 2.0
+    assert found.vdev_asize == {0: 32768}
+    # 5 blocks, 2 of which follow the one before: 3 runs.
+    assert found.mean_run == pytest.approx(5.0 / 3.0)
     summing._sum(row[:1] + np.array([0] * kernel.COLUMNS))
-    assert (found.births, found.followers, found.vdev_asize) == ((3, 9), 2, {0: 32768})
+    assert (found.births, found.followers, found.vdev_asize) == ((3, 9), 2, {0: 36864})
