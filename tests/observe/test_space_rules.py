@@ -574,6 +574,35 @@ def test_a_stated_record_size_is_a_power_of_two_that_zfs_takes(size: int, found:
     assert evidence.value("recordsize") == found
 
 
+def test_blocks_tell_a_use_and_the_record_size_unless_files_are_smaller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def found(told: blocks.DataSizes | None, release: str = "openzfs-2.3") -> Evidence:
+        monkeypatch.setattr(blocks, "data_sizes", lambda evidence: told)
+        evidence = Evidence(
+            PoolFiles(facts=[known("recordsize", 1 << 16)]), PoolStatus("tank", "", (group("mirror2"),))
+        )
+        evidence.find("release", release, "")
+        blocks.find_blocks(evidence, Tops((group("mirror2"),), "zpool status", evidence))
+        return evidence
+
+    def values(told: blocks.DataSizes | None, release: str = "openzfs-2.3") -> tuple[Any, Any, int]:
+        evidence = found(told, release)
+        return evidence.value("history"), evidence.value("recordsize"), len(evidence.notes)
+
+    assert values(None) == (None, 1 << 16, 0), "what a dataset is said to have"
+    assert values(sizes()) == (None, 1 << 17, 0)
+    assert values(sizes(volume_share=0.9)) == ("vm-host", 1 << 17, 0)
+    small = {"recordsize": 1 << 16, "mean_lsize": 1e4}
+    assert values(sizes(**small)) == (None, None, 1)
+    assert "smaller than a record" in found(sizes(**small)).notes[0]
+    # Records of the usual size are those of files of any size.
+    assert values(sizes(mean_lsize=1e4)) == (None, 1 << 17, 0)
+    assert values(sizes(recordsize=1 << 8, mean_lsize=256.0))[1] == 512
+    assert values(sizes(recordsize=1 << 20), "freebsd-9.1") == ("media-server", 1 << 17, 1)
+    assert found(sizes(recordsize=1 << 20), "freebsd-9.1").notes[0].startswith("blocks of 1024K are in zdb,")
+
+
 def test_sectors_are_those_of_zdb_then_of_zpool_get() -> None:
     def found(*shifts: int | None, stated: int | None = None) -> tuple[object, int]:
         vdevs = tuple(group("mirror2", n, ashift=shift) for n, shift in enumerate(shifts))
