@@ -50,6 +50,11 @@ def test_names_of_flash_drives_hold_their_capacity(words: str, flash: bool, size
         # Shingled drives are so whatever their speed; what rotates is no flash, whatever its series.
         ("ST8000DM004", {"rpm": 5400}, SHINGLED), ("ST8000DM004", {"rpm": 7200}, SHINGLED),
         ("Samsung SSD 860 EVO 1TB", {"flash": False}, None), ("Samsung SSD 860 EVO 1TB", {}, SATA),
+        # Of flash the series tells which, or the word; else it is what most are.
+        ("MZQL23T8HCLS", {"flash": True}, NVME), ("NVME thing", {"flash": True}, NVME),
+        ("Samsung SSD 860 EVO 1TB", {"flash": True}, SATA), ("WD40EFRX", {"flash": True}, SATA),
+        ("MZQL23T8HCLS", {"flash": False}, None), ("WD40EFRX", {"flash": False}, SLOW),
+        ("MZQL23T8HCLS", {"rpm": 7200}, FAST),
     ],
 )  # fmt: skip
 def test_the_generic_drive_follows_series_and_rotation(
