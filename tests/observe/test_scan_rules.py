@@ -13,7 +13,7 @@ from zsim.observe.pool_import import assumed
 from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, read_scan
-from zsim.observe.zpool.vdev_tree import Vdev
+from zsim.observe.zpool.vdev_tree import Vdev, repaired_pair
 from zsim.scenario.layout import Layout
 
 NOON = datetime(2026, 11, 15, 12, 0, 0)
@@ -573,3 +573,23 @@ def test_progress_is_read_by_the_words_around_its_numbers(words: str, wanted: di
         name: pytest.approx(value) if isinstance(value, float) else value for name, value in wanted.items()
     }
     assert (found.at, found.state) == (NOON, "running")
+
+
+@pytest.mark.parametrize(
+    ("kind", "state", "note", "left"),
+    [
+        ("disk", "ONLINE", "", ["spare", "new"]), ("disk", "UNAVAIL", "", ["old", "new"]),
+        ("distributed-spare", "ONLINE", "", ["old", "new"]), ("disk", "ONLINE", "(resilvering)", None),
+    ],
+)  # fmt: skip
+def test_a_successor_is_repaired_from_the_spare_that_holds_its_data(
+    kind: str, state: str, note: str, left: list[str] | None
+) -> None:
+    """Unless the spare is gone, is no drive, or is resilvered itself: then the pair is as it stands."""
+    inner = Vdev(
+        "replacing-0", "replacing", children=(Vdev("old", "disk", "UNAVAIL"), Vdev("new", "disk", "ONLINE"))
+    )
+    pair = Vdev("spare-0", "spare", children=(inner, Vdev("spare", kind, state, note)))
+    found = repaired_pair(pair)
+    assert [each.name for each in found.children] == (left or ["replacing-0", "spare"])
+    assert repaired_pair(inner) is inner
