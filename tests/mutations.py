@@ -330,6 +330,9 @@ def main() -> int:
     )
     parser.add_argument("--tests", nargs="*", help="files of tests in place of all of the part's")
     given = parser.parse_args()
+    for each in given.tests or ():
+        if not (ROOT / "tests" / each).exists():
+            parser.error(f"there is no tests/{each}")
     short = False
     with tempfile.TemporaryDirectory() as directory:
         home = Path(directory).resolve() / "tree"
