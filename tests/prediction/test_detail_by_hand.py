@@ -163,6 +163,31 @@ def test_a_miniature_of_a_draid_may_be_moved_by_the_groups_of_some_slices() -> N
     assert most(space) == 0
 
 
+@pytest.mark.parametrize(
+    ("lost", "most", "moved"),
+    [
+        (0.0, 0, 0), (0.0, 3, 2), (14.0, 3, 2), (15.0, 3, None), (0.0, 1, 1),
+    ],
+)  # fmt: skip
+def test_a_miniature_moves_to_the_first_place_with_a_fair_share_of_lost_groups(
+    monkeypatch: pytest.MonkeyPatch, lost: float, most: int, moved: int | None
+) -> None:
+    """Of 100 bytes 30 are usual, half of them enough; with none that has enough, the best place is taken."""
+    found = [0.0, 7.0, 15.0, 30.0] if most == 3 else [0.0, 7.0][: most + 1]
+    monkeypatch.setattr(groups, "LEAST_OF_USUAL", 0.5)
+    monkeypatch.setattr(groups, "degraded_bytes", lambda given, table: (100.0, lost))
+    monkeypatch.setattr(groups, "degraded_share", lambda spec, failed: 0.3)
+    monkeypatch.setattr(groups, "_most_moved", lambda given, pool: most)
+    monkeypatch.setattr(groups, "lost_when_moved", lambda *given: np.array(found))
+    monkeypatch.setattr(groups, "_moved", lambda pool, shift: shift)
+    one = case(layout="draid1:4d:12c:1s", drive_size="1TB")
+    group = groups.kind_of("draid").group_bytes(one.layout.vdevs[0])
+    pool: Any = SimpleNamespace(scale=9.0, table=None)
+    assert groups.with_degraded_groups(one, pool) == (pool if moved is None else moved * group)
+    whole: Any = SimpleNamespace(scale=1.0, table=None)
+    assert groups.with_degraded_groups(one, whole) is whole
+
+
 # What-ifs.
 
 

@@ -276,6 +276,17 @@ def test_a_window_takes_as_long_as_the_course_does_over_its_work() -> None:
     assert ends.tolist() == [12.0]
 
 
+def test_the_last_slice_spares_what_a_whole_one_would_not_take() -> None:
+    """Of 12 s it spares one: 11 s for what took 10 s of its slice."""
+    run = sampled(stream([1.0] * 20))
+    run._spared = lambda number, work, given: 1.0  # type: ignore[method-assign]
+    notes = [(0.0, [0], [0.0]), (10.0, [20], [0.0])]
+    for last, end in ((True, 11.0), (False, 12.0)):
+        clock, _, ends = run._course(0, np.arange(21.0), [Period(0.0, 10.0, 12.0, notes, True, last)])
+        assert clock.tolist() == pytest.approx([0.0, end])
+        assert ends.tolist() == pytest.approx([end])
+
+
 def test_a_short_last_slice_has_its_share_of_a_txgs_end() -> None:
     """A slice of 2 s of 10 spares four fifths of 3 s."""
     run = sampled(stream([1.0] * 10), periods=[period(0.0, 10.0, 13.0)])
@@ -324,6 +335,11 @@ def test_the_course_of_the_whole_goes_with_the_cost_of_its_operations() -> None:
     assert [(each.time, each.issued_bytes) for each in found] == [
         (20.0, 0), (pytest.approx(20.0 + 80.0 * 0.75), 6), (100.0, 8)
     ]  # fmt: skip
+
+
+def test_the_course_goes_with_the_number_of_operations_where_nothing_was_fitted() -> None:
+    run = sampled(stream([3.0, 3.0, 1.0, 1.0]), rest=Estimate(80.0, 0.0, 1, np.zeros(0)), visited_s=20.0)
+    assert [each.time for each in run.course(5)] == pytest.approx([20.0, 40.0, 60.0, 80.0, 100.0])
 
 
 # Regression over windows.

@@ -27,6 +27,7 @@ from zsim.prediction.answer.records import (
     Uncertainty,
     Waits,
 )
+from zsim.prediction.answer.tables import Grid, html_table
 from zsim.scenario.model import Scenario
 
 WAITS = Waits(p50=0.01, p90=0.02, p99=0.08, max=0.5)
@@ -357,6 +358,25 @@ def test_records_of_another_size_span_the_answer_but_are_not_sampled(monkeypatch
     assert driver.words == "state it (--recordsize): 128K as media has it; 1M 40 min, 4K 9 h 10 min"
     monkeypatch.setattr(api, "other_records", lambda bench, sound_s: {})
     assert api._of_records(work) == ()
+
+
+def test_counts_of_an_answer_may_be_nothing_but_not_less() -> None:
+    nothing = {"resilvered_bytes": 0, "read_bytes": 0, "written_bytes": 0, "mapping_bytes": 0, "io_count": 0}
+    assert answer(**nothing).written_bytes == 0
+    assert answer(written_bytes=0, mapping_bytes=None).mapping_bytes is None
+    for name in nothing:
+        with pytest.raises(ValueError, match="greater than or equal to 0"):
+            answer(**{name: -1})
+
+
+def test_numbers_stand_to_the_right_in_tables_of_a_page() -> None:
+    page = html_table(Grid(("a<b", "n"), (("x", "1"), ("y", "20")), frozenset({1})))
+    left, right = '<td style="text-align:left">', '<td style="text-align:right">'
+    assert f"<tr>{left}x</td>{right}1</td></tr><tr>{left}y</td>{right}20</td></tr>" in page
+    head = page[page.index("<thead>") : page.index("</thead>")]
+    assert head.endswith(
+        '<tr><th style="text-align:left">a&lt;b</th><th style="text-align:right">n</th></tr>'
+    )
 
 
 def test_the_last_few_predictions_keep_their_runs(monkeypatch: pytest.MonkeyPatch) -> None:
