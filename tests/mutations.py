@@ -33,7 +33,16 @@ CASE_TESTS = (
 )  # fmt: skip
 ETA_TESTS = tuple(
     f"planning/test_{name}.py"
-    for name in ("eta", "eta_words", "eta_sentences", "eta_rules", "rates", "log_repair", "stale_and_ended", "pictures")
+    for name in (
+        "eta",
+        "eta_words",
+        "eta_sentences",
+        "eta_rules",
+        "rates",
+        "log_repair",
+        "stale_and_ended",
+        "pictures",
+    )
 )
 APART = ("risk", "fleet", "timeline", "eta")
 """Rooms of planning that are parts of their own."""
@@ -330,6 +339,9 @@ def main() -> int:
     )
     parser.add_argument("--tests", nargs="*", help="files of tests in place of all of the part's")
     given = parser.parse_args()
+    for each in given.tests or ():
+        if not (ROOT / "tests" / each).exists():
+            parser.error(f"there is no tests/{each}")
     short = False
     with tempfile.TemporaryDirectory() as directory:
         home = Path(directory).resolve() / "tree"

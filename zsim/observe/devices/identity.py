@@ -61,13 +61,18 @@ class Identity:
         values = {
             each.name: getattr(other, each.name)
             for each in fields(self)
-            if getattr(self, each.name) in (None, "", False) and getattr(other, each.name) not in (None, "")
+            if _is_untold(each.name, getattr(self, each.name)) and getattr(other, each.name) not in (None, "")
         }
         if self.size is not None and not self.rounded:
             values.pop("rounded", None)
         elif self.rounded and other.size is not None and not other.rounded:
             values |= {"size": other.size, "rounded": False}
         return replace(self, **values)
+
+
+def _is_untold(name: str, value: object) -> bool:
+    """Tell whether a field says nothing; a drive that does not rotate has 0, a cache that is off False."""
+    return value in (None, "") or (name in ("rounded", "nvme") and not value)
 
 
 @dataclass(slots=True)

@@ -13,14 +13,19 @@ from zsim.observe.texts import nice_bytes, plain, whole
 MOST_ROWS, MOST_DEPTH = 20_000, 12
 _HEADER = re.compile(
     r"^[ \t]{0,40}NAME[ \t]{1,200}STATE[ \t]{1,40}READ[ \t]{1,40}WRITE[ \t]{1,40}CKSUM"
-    r"(?:[ \t]{1,40}SLOW)?[ \t]{2,200}(?P<more>[a-z][^\n]{1,600})$",
+    r"(?P<slow>[ \t]{1,40}SLOW)?[ \t]{2,200}(?P<more>[a-z][^\n]{1,600})$",
     re.MULTILINE,
 )
-_COUNTS = re.compile(
-    r"[ \t]{0,200}(?P<name>\S{1,300})[ \t]{1,200}[A-Z]{4,8}(?:[ \t]{1,40}[\d.]{1,8}[KMGTPE]?){3}"
-    r"(?:[ \t]{1,40}(?:[\d.]{1,8}[KMGTPE]?|-))?[ \t]{2,200}(?P<more>\S[^\n]{0,600})",
-    re.ASCII,
+_COUNTS, _SLOW, _MORE = (
+    r"[ \t]{0,200}(?P<name>\S{1,300})[ \t]{1,200}[A-Z]{4,8}(?:[ \t]{1,40}[\d.]{1,8}[KMGTPE]?){3}",
+    r"[ \t]{1,40}(?:[\d.]{1,8}[KMGTPE]?|-)",
+    r"[ \t]{2,200}(?P<more>\S[^\n]{0,600})",
 )
+_ROWS = {
+    False: re.compile(_COUNTS + _MORE, re.ASCII),
+    True: re.compile(_COUNTS + _SLOW + _MORE, re.ASCII),
+}
+"""By whether the header has SLOW: what the first column of a script shows may look like its counter."""
 _ZDB = re.compile(r"^\s{0,200}path: '([^'\n]{2,300})'\s{1,200}devid: '([^'\n]{4,300})'", re.MULTILINE)
 
 
@@ -36,11 +41,11 @@ def zpool_columns(text: str) -> Iterator[Identity]:
         for line in rest.split("\n")[:MOST_ROWS]:
             if not line.strip() or len(line) > 1000:
                 break
-            yield from _row(line, columns)
+            yield from _row(line, columns, header["slow"] is not None)
 
 
-def _row(line: str, columns: list[str]) -> Iterator[Identity]:
-    match = _COUNTS.match(line)
+def _row(line: str, columns: list[str], slow: bool) -> Iterator[Identity]:
+    match = _ROWS[slow].match(line)
     cells = re.split(r"[ \t]{2,200}", match["more"].strip()) if match else []
     if match is None or len(cells) < len(columns):
         return

@@ -197,7 +197,7 @@ def read_integers(text: Bytes, fields: I64, column: int, base: int, found: I64) 
             return False
         value = 0
         for place in range(begin, end):
-            digit = digit_of(text[place])
+            digit = digit_of(int(text[place]))
             if digit >= base:
                 return False
             value = value * base + digit
@@ -217,7 +217,7 @@ def read_decimals(text: Bytes, fields: I64, column: int, digits: I64, power: I64
             if text[place] == POINT and point < 0 and place > begin and place < end - 1:
                 point = place
                 continue
-            digit = digit_of(text[place])
+            digit = digit_of(int(text[place]))
             if digit >= 10:
                 return False
             value = value * 10 + digit

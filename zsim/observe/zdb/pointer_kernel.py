@@ -65,7 +65,8 @@ def number(line: Bytes, at: int, stop: int, base: int) -> tuple[int, int]:
     """Return a number and the place behind it; (-1, at) where there is none or it is beyond 2**62."""
     value, place = 0, at
     while place < stop:
-        sign = line[place]
+        # As plain Python eight bits would run over.
+        sign = int(line[place])
         if 48 <= sign <= 57:
             digit = sign - 48
         elif base == 16 and 97 <= sign <= 102:

@@ -17,13 +17,13 @@ _HEALTH = frozenset(("ONLINE", "DEGRADED", "FAULTED", "OFFLINE", "UNAVAIL", "REM
 _HEADER = re.compile(r"^\s{0,20}NAME\s{1,80}SIZE\s{1,80}(?:ALLOC|USED)\s", re.MULTILINE)
 _TABBED = re.compile(r"^[^\t\n]{1,256}(?:\t[^\t\n]{0,40}){7,11}$", re.MULTILINE)
 
-# Columns of a pool's row with -H by their number; what stands behind HEALTH may be missing.
-_COLUMNS = {
-    11: ("name", "size", "alloc", "free", "ckpoint", "expandsz", "frag", "cap", "dedup", "health", "altroot"),
-    10: ("name", "size", "alloc", "free", "expandsz", "frag", "cap", "dedup", "health", "altroot"),
-    9: ("name", "size", "alloc", "free", "expandsz", "cap", "dedup", "health", "altroot"),
-    8: ("name", "size", "alloc", "free", "cap", "dedup", "health", "altroot"),
-}  # fmt: skip
+# Columns of a pool's row with -H, told apart by the place of HEALTH; what stands behind it may be missing.
+_COLUMNS = (
+    ("name", "size", "alloc", "free", "ckpoint", "expandsz", "frag", "cap", "dedup", "health", "altroot"),
+    ("name", "size", "alloc", "free", "expandsz", "frag", "cap", "dedup", "health", "altroot"),
+    ("name", "size", "alloc", "free", "expandsz", "cap", "dedup", "health", "altroot"),
+    ("name", "size", "alloc", "free", "cap", "dedup", "health", "altroot"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +138,7 @@ def _tabbed(line: str, number: int) -> _Line | None:
 def _by_number(words: Sequence[str]) -> dict[str, str] | None:
     """Return cells by column: the releases moved HEALTH to the right as columns were added."""
     place = next((k for k, word in enumerate(words) if k > 3 and word in _HEALTH), None)
-    columns = next(
-        (c for c in _COLUMNS.values() if place is not None and c[place : place + 1] == ("health",)), None
-    )
+    columns = next((c for c in _COLUMNS if place is not None and c[place : place + 1] == ("health",)), None)
     return dict(zip(columns, words, strict=False)) if columns else None
 
 

@@ -152,9 +152,10 @@ def _loudest(prediction: Answer) -> tuple[str, ...]:
     if not prediction.warnings:
         return ()
     first, *others = prediction.warnings
-    said = first if len(first) <= LONGEST_WARNING else f"{first[:LONGEST_WARNING].rsplit(' ', 1)[0]} ..."
+    is_whole = len(first) <= LONGEST_WARNING
+    said = f"{first.rstrip('.')}." if is_whole else f"{first[:LONGEST_WARNING].rsplit(' ', 1)[0]} ..."
     more = f" ({len(others)} more with --why)" if others else ""
-    return (f"WARNING: {said.rstrip('.')}.{more}",)
+    return (f"WARNING: {said}{more}",)
 
 
 def as_brief(prediction: Answer, begins: datetime | None = None, more: str = MORE) -> FirstScreen:

@@ -129,7 +129,7 @@ class LegacyTiles:
         return True
 
     def _check_room(self) -> None:
-        old, new = self._ends[max(0, len(self._ends) - TILES)], self._ends[-1]
+        old, new = self._ends[max(0, len(self._ends) - 1 - TILES)], self._ends[-1]
         rings = (self.plane.memory.program, self.plane.memory.items, self.plane.memory.copies)
         for ring, last, first in zip(rings, new, old, strict=True):
             if last - first > len(ring):

@@ -1,0 +1,657 @@
+"""Runs of possible worlds, without a run: what is made of their times, and which are run next."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.prediction.test_work_rules import UNWEIGHED, benches, case, response_of, work
+from zsim.case.member import Member
+from zsim.prediction import courses
+from zsim.prediction import work as working
+from zsim.prediction.courses import CourseWork
+from zsim.prediction.evidence.probes import HeldProbe, ScanProbe
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.progress.course import KNOWN_SHARE, OpenShare, Shape
+from zsim.prediction.runs import rounds
+from zsim.prediction.statistics.level import DurationLevel, of_size
+from zsim.prediction.statistics.surface import RanWorld
+from zsim.prediction.work import (
+    BUDGET,
+    LARGE_BLOCKS,
+    LARGE_WORLDS,
+    MEMBER_BLOCKS,
+    MOST_BLOCKS,
+    MOST_BUDGET,
+    MOST_MEMBERS,
+    SEED_STEP,
+    SMALL_TILE_BLOCKS,
+    TILES,
+    Work,
+)
+
+LINE = Shape(np.array([0.0, 1.0]), np.array([0.0, 1.0]), tail=0.25)
+
+
+# Courses.
+
+
+def a_course(
+    monkeypatch: pytest.MonkeyPatch,
+    time_s: float = 400.0,
+    *,
+    busy: tuple[str, int] = ("drive", 1),
+    rates: tuple[float, ...] = (1.0,),
+    tile: bool = False,
+    sweeps: bool = True,
+    zones: list[Any] | None = None,
+    **fields: Any,
+) -> courses.Course:
+    """Return the course of a member of 100 s: visits 20 s, issue 60 s, ends of txgs 20 s."""
+    kind, number = busy
+    monkeypatch.setattr(courses, "sampled_shape", lambda run: LINE)
+    monkeypatch.setattr(courses, "busiest", lambda result: (kind, 0.5, number))
+    monkeypatch.setattr(courses, "totals", lambda result: {"resilvered_bytes": 7})
+    monkeypatch.setattr(courses, "window_share", lambda case, model: 0.01)
+    monkeypatch.setattr(courses, "discrepancy", lambda case: 0.3)
+    monkeypatch.setattr(courses, "_sick", lambda case: 0.4)
+    monkeypatch.setattr(courses, "one_sweep", lambda case: sweeps)
+
+    def with_zones(*given: Any) -> Shape:
+        (zones if zones is not None else []).append(given)
+        return replace(LINE, tail=0.25)
+
+    monkeypatch.setattr(courses, "with_zones", with_zones)
+    one = SimpleNamespace(zone_rates=(1.0,))
+    leaves = [SimpleNamespace(drive=SimpleNamespace(zone_rates=rates)), SimpleNamespace(drive=one)]
+    if kind != "link":
+        leaves.reverse()
+    rows = np.zeros(2, [("transfer", float)])
+    rows["transfer"] = (30.0, 60.0)
+    result: Any = SimpleNamespace(
+        time_s=100.0, visit_s=20.0, issue_s=60.0, sync_s=20.0, model=SimpleNamespace(leaves=leaves),
+        run=SimpleNamespace(end=120.0, leaves=rows),
+    )  # fmt: skip
+    made = CourseWork(case(**fields), lambda share, doing: None)
+    return made._course(courses._Kept(result, tile, 0.5), time_s, Member())
+
+
+def test_a_course_has_the_phases_of_its_run_at_the_size_of_the_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four times as long; ends of txgs are shared by what is active, a quarter of them in the visits."""
+    found = a_course(monkeypatch)
+    assert found.visit_s == pytest.approx(4.0 * 20.0 * 1.25)
+    # Of the 120 s to the end of the run the tail is a quarter of what is before it: it comes once.
+    assert found.tail_s == pytest.approx(24.0)
+    assert found.issue_s == pytest.approx(400.0 - 100.0 - 24.0)
+    assert (found.repaired, found.needed, found.window) == (7.0, 0.5, 0.01)
+    assert found.discrepancy == pytest.approx(0.5)
+
+
+def test_a_tail_is_at_most_half_of_what_follows_the_visits(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = a_course(monkeypatch, 40.0)
+    assert (found.visit_s, found.issue_s, found.tail_s) == (10.0, 15.0, 15.0)
+
+
+def test_a_tile_that_is_gone_over_once_gets_the_zones_of_its_busiest_drive(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    zones: list[Any] = []
+    found = a_course(monkeypatch, tile=True, rates=(2.0, 1.0), zones=zones, fill=0.4)
+    # It moves data for 60 of 120 s; files reach twice as far as the pool is full.
+    (given,) = zones
+    assert given[1:] == ((2.0, 1.0), 0.5, 0.8)
+    assert found.tail_s == pytest.approx(24.0)
+    a_course(monkeypatch, tile=True, rates=(2.0, 1.0), zones=zones, busy=("link", 1), fill=0.6)
+    assert zones[1][1:] == ((2.0, 1.0), 0.25, 1.0)
+    for other in ({"tile": False}, {"sweeps": False}, {"rates": (1.0,)}):
+        a_course(monkeypatch, **({"tile": True, "rates": (2.0, 1.0), "zones": zones} | other))  # type: ignore[arg-type]
+    assert len(zones) == 2
+
+
+def test_a_rebuild_goes_from_the_outer_tracks_on_and_is_closed_by_its_txg(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    zones: list[Any] = []
+    found = a_course(
+        monkeypatch, rates=(2.0, 1.0), zones=zones, layout="mirror2", operation="rebuild", sweeps=False
+    )
+    assert len(zones) == 1
+    assert np.array_equal(zones[0][0].share, zones[0][0].moment), "straight, whatever the run's shape"
+    assert zones[0][0].tail == 0.25
+    assert found.tail_s == pytest.approx(24.0)
+
+
+def test_a_sick_drive_leaves_open_what_lies_between_never_and_always_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(courses, "most_slowed", lambda given: math.e**2)
+    assert courses._sick(case()) == pytest.approx(0.57735, rel=1e-5)  # 2 / sqrt(12)
+    monkeypatch.setattr(courses, "most_slowed", lambda given: 1.0)
+    assert courses._sick(case()) == 0.0
+
+
+def test_other_scans_tell_by_how_much_they_took_longer_and_how_sure_that_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(courses, "OTHER_SCAN", 0.4)
+    monkeypatch.setattr(courses, "discrepancy", lambda given: 1.2)
+    seen = SimpleNamespace(log=5.0, sigma=0.3)
+    weighing = SimpleNamespace(
+        comparisons=[
+            SimpleNamespace(probe=ScanProbe("scrub"), seen=seen),
+            SimpleNamespace(probe=HeldProbe("special"), seen=seen),
+        ],
+        shown=[(4.0, 1.0), (5.5, 1.0)],
+    )
+    made = CourseWork(case(), lambda share, doing: None)
+    assert made._told(0) == ()
+    made.weighing = weighing  # type: ignore[assignment]
+    assert made._told(0) == ((1.0, pytest.approx(0.5)),)
+    assert made._told(1) == ((-0.5, pytest.approx(0.5)),)
+    made.case = replace(made.case, operation="expand")
+    assert made._told(0) == ((1.0, pytest.approx(1.3)),)
+
+
+def test_what_a_class_of_vdevs_holds_makes_worlds_likely_and_is_issued_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The world shows e times as much as was told; it is as likely as that, and has to issue 1/e of it."""
+    asked: list[Any] = []
+
+    def likelihood(shown: Any, log: float, sigma: float) -> Any:
+        asked.append((shown.tolist(), log, sigma))
+        return np.array([-2.0])
+
+    monkeypatch.setattr(courses, "log_likelihood", likelihood)
+    seen = SimpleNamespace(log=5.0, sigma=0.3)
+    made = CourseWork(case(layout="raidz2x6+special:mirror2"), lambda share, doing: None)
+    made.weighing = SimpleNamespace(  # type: ignore[assignment]
+        comparisons=[
+            SimpleNamespace(probe=ScanProbe("scrub"), seen=seen),
+            SimpleNamespace(probe=HeldProbe("special"), seen=seen),
+        ],
+        shown=[(4.0, 6.0), (4.0, math.inf)],
+    )
+    usual = a_course(monkeypatch)
+    unknown = replace(usual, likely=-1.0, open_share=OpenShare(0.7, 0.9))
+    held = made._held(0, unknown)
+    assert asked == [([6.0], 5.0, 0.3)]
+    assert held.likely == -3.0
+    assert held.open_share == unknown.open_share, "another class is repaired"
+    special = made.case.layout.vdevs[1]
+    made.case = SimpleNamespace(layout=SimpleNamespace(vdevs=(special,)))  # type: ignore[assignment]
+    repaired = made._held(0, unknown)
+    assert repaired.open_share == KNOWN_SHARE
+    assert repaired.needed == pytest.approx(0.5 / math.e)
+    assert repaired.issue_s == pytest.approx(unknown.issue_s / math.e)
+    assert made._held(0, replace(unknown, open_share=KNOWN_SHARE)).needed == 0.5
+    assert made._held(1, unknown) == unknown, "what the world does not show says nothing"
+
+
+def test_what_is_copied_at_once_is_what_may_be_under_way() -> None:
+    grown = case(release="openzfs-2.3", operation="expand", alloc="1T", fill=None)
+    most = grown.release.tunables["raidz_expand_max_copy_bytes"]
+    assert courses.window_share(grown, plane_model(grown)) == pytest.approx(most / (1 << 40))
+    removed = case(layout="4*mirror2", operation="remove", alloc="1T", fill=None)
+    # 64 MiB of what lies on one of four vdevs.
+    assert courses.window_share(removed, plane_model(removed)) == pytest.approx((64 << 20) / (1 << 38))
+
+
+def test_a_rebuild_has_a_window_under_way_at_most_what_lies_in_a_metaslab(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rebuilt = case(layout="2*mirror2", operation="rebuild", alloc="1T", fill=None)
+    slab = 1 << courses.metaslab_shift(rebuilt.pool_size // 2, rebuilt.release)
+    held = slab * 1.5 * rebuilt.fill
+
+    def share(limit: int, *, blocks: bool) -> float:
+        window = SimpleNamespace(limit=limit, counts_blocks=blocks)
+        monkeypatch.setattr(courses, "rebuild_window", lambda *given: window)
+        return courses.window_share(rebuilt, plane_model(rebuilt))
+
+    assert share(1 << 20, blocks=False) == pytest.approx((1 << 20) / (1 << 40))
+    assert share(1 << 50, blocks=False) == pytest.approx(held / (1 << 40))
+    assert share(32, blocks=True) == pytest.approx(held / (1 << 40))
+    full = replace(rebuilt, fill=0.9)
+    monkeypatch.setattr(
+        courses, "rebuild_window", lambda *given: SimpleNamespace(limit=1, counts_blocks=True)
+    )
+    assert courses.window_share(full, plane_model(full)) == pytest.approx(slab / (1 << 40)), (
+        "no more than all"
+    )
+
+
+@pytest.mark.parametrize(
+    ("layout", "ratio"), [("mirror3", 1.0), ("raidz1x5", 5 / 4), ("raidz2x6", 6 / 4), ("raidz3x11", 11 / 8)]
+)
+def test_with_its_parity_a_byte_of_data_takes_more(layout: str, ratio: float) -> None:
+    (vdev,) = plane_model(case(layout=layout)).vdevs
+    assert courses.with_parity(vdev) == pytest.approx(ratio)
+
+
+# Which worlds are run.
+
+
+def test_worlds_are_added_batch_by_batch_until_they_leave_no_more_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[tuple[int, int]] = []
+
+    def draw(inputs: Any, seed: int, count: int) -> tuple[Member, ...]:
+        drawn.append((seed, count))
+        return (Member(),) * count
+
+    monkeypatch.setattr(working, "draw_members", draw)
+    ran: list[range] = []
+    made = work(scenario={"precision": 0.01})
+    made.members = (Member(),) * 4
+    made._run_more = ran.append
+    made.response = response_of(100.0)
+    made.response.half_width = 1.0
+    made._add_members()
+    assert len(made.members) == MOST_MEMBERS
+    assert ran[:3] == [range(4, 8), range(8, 16), range(16, 32)]
+    assert [count for _, count in drawn[:3]] == [4, 8, 16]
+    seeds = [seed for seed, _ in drawn]
+    assert len({*seeds, made.case.seed}) == len(seeds) + 1
+    few = work(scenario={"precision": 0.01}, members=(Member(),) * 4, _run_more=ran.append)
+    few.response = SimpleNamespace(half_width=0.0)
+    few._add_members()
+    assert len(few.members) == 4
+    none = work(scenario={"precision": 0.01}, members=())
+    none.response = SimpleNamespace(half_width=1.0)
+    none._add_members()
+    assert none.members == ()
+
+
+def larger(**known: Any) -> tuple[Any, list[Any]]:
+    """Return work of four worlds, the third nearest to the median, and what is run of them."""
+    made = work(
+        anchors=[100.0, 400.0, 210.0, 800.0], response=response_of(200.0), weighing=UNWEIGHED,
+        members=(Member(),) * 4, small=[1.0] * 4,
+    )  # fmt: skip
+    told: list[Any] = []
+    made._run_on_tiles = lambda places, blocks: told.append(("tiles", places, blocks))
+    made._run_large = lambda places: told.append(("large", places))
+    made._run_benches = lambda places, blocks: told.append(("benches", places, blocks))
+    made._take_benches = lambda: told.append("take")
+    made._take_middle = lambda: told.append("middle")
+    made._respond = lambda: told.append("respond")
+    made._add_members = lambda: told.append("add")
+    for name, value in known.items():
+        setattr(made, name, value)
+    return made, told
+
+
+@pytest.mark.parametrize(
+    ("middle", "learned", "ran"),
+    [
+        (None, False, [("large", [2, 0, 1])]),
+        (None, True, [("tiles", [2, 0, 1, 3], LARGE_BLOCKS)]),
+        (True, True, [("tiles", [2, 0, 1, 3], 77)]),
+        (True, False, [("benches", [2, 0, 1, 3], 77), "take"]),
+        (False, False, ["executed", "middle"]),
+    ],
+)
+def test_worlds_nearest_to_the_median_are_run_larger(
+    monkeypatch: pytest.MonkeyPatch, middle: bool | None, learned: bool, ran: list[Any]
+) -> None:
+    """On tiles where there are some; on large miniatures where none tell; the nearest alone in a small pool."""  # noqa: E501
+    asked: list[int] = []
+    made, told = larger()
+    found = SimpleNamespace(
+        in_tiles=middle, blocks=77, progress="it", execute=lambda: told.append("executed")
+    )  # fmt: skip
+
+    def world(place: int) -> Any:
+        asked.append(place)
+        return SimpleNamespace(case="case", plane="plane")
+
+    made._world = world
+    monkeypatch.setattr(Work, "_is_learned", property(lambda self: learned))
+    monkeypatch.setattr(
+        working, "middle_world", lambda *given, model, in_tiles: None if middle is None else found
+    )
+    made._run_larger()
+    assert told == ran
+    assert asked == [2]
+    assert made._places == [2, 0, 1, 3]
+    assert middle is None or found.progress is None
+    assert (TILES, LARGE_WORLDS) == (4, 3)
+
+
+def test_a_world_that_turns_out_to_be_whole_is_asked_for_more_worlds_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """That other scenarios taught the dependence is known no more: the worlds tell it, as many as it takes."""  # noqa: E501
+    made, told = larger()
+    answers = iter([True, False])
+    monkeypatch.setattr(Work, "_is_learned", property(lambda self: next(answers)))
+    found = SimpleNamespace(in_tiles=False, execute=lambda: told.append("executed"), progress="it")
+    monkeypatch.setattr(working, "middle_world", lambda *given, **named: found)
+    made._world = lambda place: SimpleNamespace(case="case", plane="plane")
+    made._run_larger()
+    assert told == ["respond", "add", "executed", "middle"]
+
+
+def test_more_is_spent_on_telling_worlds_until_the_precision_is_reached() -> None:
+    spent: list[int] = []
+    made = work(scenario={"precision": 0.01}, anchors=[1.0], level=DurationLevel())
+    made._run_benches = lambda places, blocks, part: None
+    made._take_benches = lambda: None
+    made.response = SimpleNamespace(half_width=1.0)
+
+    def telling(blocks: int, budget: int) -> None:
+        spent.append(budget)
+        sizes = [10, BUDGET, BUDGET, 2 * MOST_BUDGET, 5]
+        made.larger.append(RanWorld((), sizes[len(spent) - 1], 1.0))
+        if len(spent) == 5:
+            made.response.half_width = 0.0
+
+    made._run_telling = telling
+    made._run_on_tiles([0], 77)
+    # As much as was spent so far, at least the usual, at most so much at a time.
+    assert spent == [BUDGET, BUDGET, BUDGET + 10, 2 * BUDGET + 10, MOST_BUDGET]
+    spent.clear()
+    made._run_on_tiles([], 77)
+    assert spent == []
+    plain = work(anchors=[1.0])
+    plain.response = SimpleNamespace(half_width=9.0)
+    plain._run_benches, plain._take_benches = made._run_benches, made._take_benches
+    plain._run_telling = lambda blocks, budget: spent.append(budget)
+    plain._run_on_tiles([0], 77)
+    assert spent == [BUDGET]
+
+
+def test_large_miniatures_double_until_they_are_precise_or_too_large() -> None:
+    def sizes(half_widths: list[float], **scenario: Any) -> list[tuple[Any, int, float]]:
+        ran: list[tuple[Any, int, float]] = []
+        made = work(scenario=scenario)
+        left = iter(half_widths)
+        made._run_benches = lambda places, blocks: ran.append((places, blocks, 0.0))
+
+        def extrapolate(ratio: float) -> None:
+            ran[-1] = (*ran[-1][:2], ratio)
+            made.level = DurationLevel(1.0, next(left))
+
+        made._extrapolate = extrapolate
+        made._run_large([3, 1])
+        return ran
+
+    first = LARGE_BLOCKS / MEMBER_BLOCKS
+    assert sizes([9.0]) == [([3, 1], LARGE_BLOCKS, first)]
+    twice = sizes([0.03, 0.02], precision=0.02)
+    assert twice == [([3, 1], LARGE_BLOCKS, first), ([3, 1], 2 * LARGE_BLOCKS, 2 * first)]
+    assert [blocks for _, blocks, _ in sizes([1.0] * 9, precision=0.02)] == [
+        LARGE_BLOCKS * 2**k for k in range(5)
+    ]
+    assert LARGE_BLOCKS * 16 <= MOST_BLOCKS < LARGE_BLOCKS * 32
+
+
+def test_small_populations_of_a_world_have_seeds_that_no_world_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        working, "run_world", lambda given, blocks, plane: SimpleNamespace(time_s=(given.seed, blocks))
+    )
+    made = work(members=())
+    seed = made.case.seed
+    assert made._again(2, range(3, 5)) == [
+        (seed + 3 * SEED_STEP + 4, MEMBER_BLOCKS), (seed + 3 * SEED_STEP + 5, MEMBER_BLOCKS),
+    ]  # fmt: skip
+
+
+def test_several_worlds_report_their_share_and_the_first_alone_keeps_its_tables() -> None:
+    gone: list[int] = []
+    told: list[float] = []
+    made = work(progress=lambda share, doing: told.append(share), members=(Member(),) * 8)
+    made._benched = lambda place, blocks: SimpleNamespace(
+        place=place, kept=SimpleNamespace(forget=lambda: gone.append(place))
+    )
+    made._run_benches([4, 2, 9], 77)
+    assert [each.place for each in made._benches] == [4, 2, 9]
+    assert sorted(gone) == [2, 9]
+    # Eight worlds, and those near the median as much as eight more.
+    assert told == pytest.approx([(8 + 8 / 3) / 16, (8 + 16 / 3) / 16, 1.0])
+    made._run_benches([4], 77, part=0.0)
+    assert told[-1] == 0.5
+
+
+def test_worlds_run_larger_are_learned_of_with_what_is_unknown_in_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = work(_places=[1, 0])
+    members = [SimpleNamespace(scores=(0.5,)), SimpleNamespace(scores=(-1.5,))]
+    made.members, made._learn = members, lambda: None
+    made._benches = benches([90.0, 110.0])
+    made._take_larger()
+    assert made.larger == [RanWorld((-1.5,), LARGE_BLOCKS, 90.0), RanWorld((0.5,), LARGE_BLOCKS, 110.0)]
+    made._places, made.members = [], ()
+    made.middle = SimpleNamespace(blocks=77)
+    made._take_larger()
+    assert made.larger == [RanWorld((), 77, 90.0), RanWorld((), 77, 110.0)]
+
+
+def test_what_was_learned_is_told_for_small_populations_and_the_level_between() -> None:
+    """The median of all worlds is 300 s, of such as were run small 200 s: half as long again."""
+    made = work(small=[180.0, 220.0])
+    told = SimpleNamespace(
+        quantiles=(150.0, 300.0, 600.0), small_s=200.0, half_width=0.1,
+        expected=np.array([270.0, 330.0, 999.0]), own=np.array([285.0, 315.0, 999.0]),
+    )  # fmt: skip
+    made._surface = SimpleNamespace(told=lambda runs: told)
+    made._runs = lambda: None
+    made._learn()
+    assert made.level == DurationLevel(1.5)
+    assert (made.response.p10, made.response.p50, made.response.p90) == (100.0, 200.0, 400.0)
+    assert made.response.expected.tolist() == pytest.approx([180.0, 220.0])
+    assert made.anchors == pytest.approx([190.0, 210.0])
+    empty = work(small=[], _surface=None)
+    empty._learn()
+    assert empty._surface is None
+
+
+def test_drives_that_sit_out_are_named_in_the_order_of_the_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working, "sits_out", lambda given: (5, 2))
+    made = work()
+    made._let_sit_out()
+    assert made.case.sitting == (5, 2)
+    names = sorted(made.case.scenario.drive_of(each) for each in (5, 2))
+    assert made.sitting_note.startswith(f"drive {names[0]}, {names[1]} sits out")
+    monkeypatch.setattr(working, "sits_out", lambda given: ())
+    sound = work()
+    sound._let_sit_out()
+    assert (sound.sitting_note, sound.case.sitting) == ("", case().sitting)
+
+
+def test_a_note_of_the_world_shown_says_so_where_its_use_was_drawn() -> None:
+    assert work()._of_the_world_shown("x") == (
+        "in the simulated pool shown, x; say what the pool stores (--history)"
+    )
+    assert work(scenario={"history": "media-server"})._of_the_world_shown("x") == "x"
+    assert work()._of_the_world_shown("") == ""
+
+
+# What is made of an interrupted one.
+
+
+def test_the_best_is_made_of_what_has_been_run() -> None:
+    def made(**known: Any) -> tuple[Any, list[Any], bool]:
+        told: list[Any] = []
+        found = work(**({"_respond": lambda: told.append("respond")} | known))
+
+        def take(*given: Any) -> None:
+            told.append(("take", *given))
+            found.bench = "bench"
+
+        found._take_benches = found._take_middle = take
+        found._run_benches = lambda places, blocks: told.append((places, blocks))
+        return found, told, found.partial()
+
+    assert made()[1:] == (["respond"], False)
+    assert made(bench="there")[1:] == ([], True)
+    assert made(anchors=[1.0], _benches=["one"], response=response_of(1.0))[1:] == ([("take",)], True)
+    known = SimpleNamespace(known=[1])
+    assert made(middle=known, anchors=[1.0], response=response_of(1.0))[1:] == (
+        [("take", working.AGAIN)],
+        True,
+    )
+    none = SimpleNamespace(known=[])
+    nearest = {"anchors": [9.0, 1.0], "response": response_of(1.0), "weighing": None}
+    assert made(middle=none, **nearest)[1:] == ([([1], SMALL_TILE_BLOCKS), ("take",)], True)
+
+
+def test_an_interrupted_exact_run_says_where_it_points_to() -> None:
+    made = work(bench="there", exact_run=SimpleNamespace(estimate=lambda: 7200.0))
+    assert made.partial()
+    assert made.notes == {"interrupted: the I/Os simulated so far point to 2 h"}
+    made.exact_run, made.notes = SimpleNamespace(estimate=lambda: None), set()
+    assert made.partial()
+    assert made.notes == set()
+
+
+def test_a_world_alone_is_weighed_at_its_own_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Any] = []
+    monkeypatch.setattr(working, "Ran", lambda *given: given)
+    weighing = SimpleNamespace(
+        alone=lambda ran, level: told.append((ran, level)),
+        respond=lambda response, small, level: (response, small, level),
+        lift=lambda ran, places, small: told.append((ran, places, small)),
+        away=lambda: 0.0,
+    )
+    bench = SimpleNamespace(case="case", pool="pool", result="result")
+    made = work(weighing=weighing, bench=bench, level=DurationLevel(2.5), small=[], response="before")
+    made._weigh()
+    assert told == [(("case", "pool", "result"), 2.5)]
+    assert made.response == ("before", [1.0], 2.5)
+    told.clear()
+    several = work(
+        weighing=weighing, bench=bench, small=[1.0, 2.0], _benches=[bench] * 3, _places=[4, 7, 2],
+        _respond=lambda: told.append("respond"),
+    )  # fmt: skip
+    several._weigh()
+    one = ("case", "pool", "result")
+    assert told == [([one, one], [4, 7], [1.0, 2.0]), "respond"]
+    told.clear()
+    several._benches = []
+    several._weigh()
+    assert told == [([one], [4], [1.0, 2.0]), "respond"]
+    several.weighing = None
+    several._weigh()
+    assert len(told) == 2
+
+
+def test_the_size_of_a_tile_is_an_error_of_tiles_alone() -> None:
+    made = work(anchors=[100.0], response=response_of(100.0), weighing=UNWEIGHED)
+    made._benches = benches([150.0])
+    made._take_benches(0.25, 0.5)
+    assert made.level.factor == pytest.approx(0.75)
+    wide = made.level.half_width
+    made._take_benches(0.0, 0.5)
+    assert wide == pytest.approx(math.hypot(made.level.half_width, 0.25))
+    made._take_benches(None, 0.5)
+    assert made.level.half_width > of_size(math.log(0.75)) > 0.0
+
+
+# Rounds of a scan that is short of memory.
+
+
+def a_pass(*, strict: bool = False, hard: float = 35.0, interval: float = 100.0, count: int = 10) -> Any:
+    """Return a pass over ten entries of ten bytes each, four visited a second, two issued a second."""
+    made: Any = object.__new__(rounds._Rounds)
+    made.queue = range(count)
+    made.memory = SimpleNamespace(limit=SimpleNamespace(strict=strict, interval=interval))
+    made.pace = SimpleNamespace(visited=4.0, visit_s=1.0, slice_s=0.5)
+    made.rate, made.hard = 2.0, hard
+    made.pending = SimpleNamespace(
+        used_bytes=lambda rows: 10 * len(rows), addresses=SimpleNamespace(in_order=np.sort)
+    )
+    made.rows = np.zeros(0, np.int64)
+    made.end, made.visited = 0, 0.0
+    made.now = made.checked = made._carried = 0.0
+    made.sweeps = []
+    return made
+
+
+def test_a_strict_limit_stops_with_the_block_that_reaches_it() -> None:
+    """Two entries are held and four visited; with two more, 40 bytes, it is beyond 35."""
+    made = a_pass(strict=True)
+    made.rows, made.end = np.array([0, 2]), 4
+    assert made._stop(5) == 5
+    assert made._stop(9) == 6
+    assert made.visited == 6.0
+    assert made._stop(6) == 6
+    loose = a_pass()
+    loose.rows, loose.end = np.array([0, 2]), 4
+    assert loose._stop(9) == 9
+
+
+def test_visits_go_on_to_the_limit_the_checkpoint_or_the_end() -> None:
+    made = a_pass(hard=45.0)
+    assert made.visit()
+    assert (made.end, made.now, made.rows.tolist()) == (8, 2.0, list(range(8)))
+    assert not made.visit()
+    assert (made.end, made.visited, made.now) == (10, 10.0, 3.0)
+    full = a_pass(hard=40.0)
+    assert full.visit()
+    assert full.end == 4, "as much as the limit is too much"
+    due = a_pass(hard=1e9, interval=1.5)
+    assert due.visit()
+    assert (due.end, due.now, due.due) == (8, 2.0, True)
+    even = a_pass(hard=1e9, interval=2.0)
+    even.now = 2.0
+    assert not even.due
+
+
+def test_what_is_held_is_issued_by_address_in_the_end() -> None:
+    made = a_pass()
+    made.rows, made.now = np.array([5, 1, 3]), 7.0
+    made.drain()
+    assert [each.tolist() for each in made.sweeps] == [[1, 3, 5]]
+    assert made.now == 8.5
+    assert made.rows.tolist() == []
+
+
+def test_a_pass_issues_when_it_is_full_and_drains_at_its_checkpoints() -> None:
+    """It is full after every visit; with the second the checkpoint is due, so that nothing goes by score."""
+    made = a_pass(hard=40.0, interval=3.0)
+    done: list[float] = []
+
+    def issue() -> None:
+        done.append(made.now)
+        made.now += 1.5
+        made.rows = made.rows[:1]
+
+    made.issue = issue
+    found = made.run()
+    # At 1 s four are held, three of them issued until 2.5 s; at 3.5 s five, and the checkpoint is due at once.  # noqa: E501
+    assert done == [1.0]
+    assert [each.tolist() for each in found] == [[0, 4, 5, 6, 7], [8, 9]]
+    assert made.checked == 6.0
+
+
+def test_whole_txgs_are_issued_and_shares_of_one_carried_on() -> None:
+    made = a_pass()
+    made.rate = 20.0  # ten in a slice
+    assert made._rest_of_txg(3) == 7
+    assert made._rest_of_txg(10) == 0
+    made.rate = 5.0  # two and a half
+    assert [made._rest_of_txg(1) for _ in range(3)] == [1, 2, 1]
+
+
+def test_a_vdev_of_a_class_has_the_share_of_its_class() -> None:
+    """Alike vdevs have as much each; of unlike ones the first has what lies there."""
+
+    def share(layout: str, **more: Any) -> float:
+        one = case(layout=layout, **more)
+        table: Any = SimpleNamespace(
+            share_on=lambda places: {(0,): 0.3, (0, 1): 0.8, (1,): 0.2, (2,): 0.2}[tuple(places)]
+        )
+        return courses._share_of_first(one, table)
+
+    assert share("raidz2x6+special:mirror2") == 0.3
+    assert share("2*raidz2x6+special:mirror2") == 0.4
+    assert share("raidz2x6+mirror2") == 0.3

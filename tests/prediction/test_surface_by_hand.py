@@ -1,0 +1,342 @@
+"""What other scenarios taught, what was simulated in words, and what sick drives cost, by hand."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zsim.case.case import Case
+from zsim.case.worlds import USES, Choice
+from zsim.prediction import simulated
+from zsim.prediction.api import case_of
+from zsim.prediction.inputs import points
+from zsim.prediction.inputs.ensemble import Unknown
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.runs import sick_drives
+from zsim.prediction.statistics import surface
+from zsim.prediction.statistics.sampling import student
+from zsim.prediction.statistics.surface import (
+    BEYOND,
+    BY_USE,
+    NEAR,
+    OVERALL,
+    SMALL,
+    TILE,
+    RanWorld,
+    ResponseSurface,
+    Runs,
+    SlopePrior,
+    runs_of,
+    smallness,
+)
+from zsim.scenario.model import Scenario
+
+HOUR = 3600.0
+
+
+def case(**fields: Any) -> Case:
+    """Return a raidz2 of six disks, half full."""
+    stated = {"layout": "raidz2x6", "drive": "generic-7200rpm-cmr", "drive_size": "4TB", "fill": 0.5}
+    return case_of(Scenario.from_dict({name: value for name, value in (stated | fields).items() if value}))
+
+
+# Sizes of populations.
+
+
+def test_a_population_is_as_small_as_it_has_too_long_durations() -> None:
+    blocks = np.array([float(SMALL), float(TILE), 4.0 * TILE])
+    found = smallness(blocks, 0.5)
+    assert found[:2] == pytest.approx([1.0, 0.0])
+    least = math.sqrt(SMALL / TILE)
+    assert found[2] == pytest.approx((least / 2.0 - least) / (1.0 - least))
+    middle = float(smallness(np.array([2.0 * SMALL]), 1.0)[0])
+    share = SMALL / TILE
+    assert middle == pytest.approx((0.5 - share) / (1.0 - share))
+
+
+def test_columns_are_of_each_use_then_of_all() -> None:
+    names = {name for each in (*BY_USE, *OVERALL) for name in each.split("*")} - {"1", "short", "bend"}
+    at = {name: np.array([2.0, 3.0]) for name in names} | {"use": np.array([1, 0])}
+    found = surface.design(at, np.array([float(SMALL), float(TILE)]))
+    uses = len(USES)
+    assert found.shape == (2, len(BY_USE) * uses + len(OVERALL))
+    level = found[:, :uses]
+    assert (level[0, 1], level[1, 0], level.sum()) == (1.0, 1.0, 2.0)
+    churn = found[:, BY_USE.index("churn") * uses :][:, :uses]
+    assert (churn[0, 1], churn[1, 0]) == (2.0, 3.0)
+    short = found[:, BY_USE.index("churn*short") * uses :][:, :uses]
+    assert (short[0, 1], short[1, 0]) == pytest.approx((2.0, 0.0))
+    cubed = found[:, len(BY_USE) * uses + OVERALL.index("churn*churn*churn")]
+    assert cubed.tolist() == [8.0, 27.0]
+    bend = found[:, BY_USE.index("bend") * uses :][:, :uses]
+    assert bend == pytest.approx(np.zeros((2, uses)), abs=1e-12), "none at either end"
+
+
+def test_two_uses_have_in_common_what_all_share() -> None:
+    own, alike = [float(k + 1) for k in range(len(BY_USE))], [0.5] * len(BY_USE)
+    overall = [9.0 + k for k in range(len(OVERALL))]
+    found = surface.slope_covariance(alike, own, overall)
+    uses = len(USES)
+    assert (found[0, 0], found[0, 1], found[0, uses]) == (1.5, 0.5, 0.0)
+    assert (found[uses, uses], found[uses, uses + 1]) == (2.5, 0.5)
+    assert np.diag(found)[-len(OVERALL) :].tolist() == overall
+    assert found[-1, -2] == 0.0
+
+
+PRIOR = SlopePrior(np.zeros(1), np.eye(1) * 0.25, 0.04, 0.01, 0.002, 0.008, np.array([1.0, 4.0]), 5.0)
+
+
+def test_runs_of_one_world_share_what_it_has_of_its_own() -> None:
+    """A small run and one on a tile: 0.04 in common, 0.01 more of two small ones; times the use's factor."""
+    runs = Runs(np.array([0, 0, 1, 0]), np.array([0, 0, 0, 1]), np.array([SMALL, TILE, SMALL, SMALL], float))
+    found = PRIOR.of_worlds(runs, runs)
+    assert (found[0, 0], found[0, 1], found[0, 2]) == pytest.approx((0.05, 0.04, 0.0))
+    assert (found[0, 3], found[3, 3]) == pytest.approx((2.0 * 0.05, 4.0 * 0.05))
+    chance = PRIOR.of_chance(np.array([0, 0, 1]), np.array([SMALL, 2.0 * SMALL, SMALL]))
+    assert chance == pytest.approx([0.01, 0.006, 0.04])
+    whole = PRIOR.variance(np.array([0, 1]), np.array([SMALL, SMALL], float))
+    assert whole == pytest.approx([0.06, 0.24])
+    rows = np.array([[1.0], [2.0]])
+    between = PRIOR.between(rows, rows) - surface.OPEN
+    assert between == pytest.approx(np.array([[0.25, 0.5], [0.5, 1.0]]))
+    assert PRIOR.across(rows, rows, np.array([3.0, 1.0])) == pytest.approx(
+        PRIOR.between(rows, rows) @ np.array([3.0, 1.0])
+    )
+    every = PRIOR.of_runs(rows, Runs(np.array([0, 1]), np.array([0, 0]), np.array([SMALL, SMALL], float)))
+    assert every - surface.OPEN == pytest.approx(np.array([[0.31, 0.5], [0.5, 1.06]]))
+
+
+def test_worlds_about_a_quantile_weigh_alike() -> None:
+    values = np.arange(100.0)[::-1]
+    found = surface._near(values, 0.5)
+    here = np.flatnonzero(found)
+    assert sorted(values[here].tolist()) == [
+        float(k) for k in range(round(50 - 100 * NEAR), round(50 + 100 * NEAR))
+    ]
+    assert found[here] == pytest.approx(1.0 / len(here))
+    low, high = surface._near(values, 0.1), surface._near(values, 0.999)
+    assert values[np.argmax(low)] <= 100 * (0.1 + NEAR)
+    assert low.sum() == pytest.approx(1.0)
+    assert high[np.argmax(values)] > 0.0
+    assert surface._near(np.zeros(1), 0.9).tolist() == [1.0]
+
+
+def test_runs_of_the_same_scores_are_of_the_same_world() -> None:
+    scores = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]])
+    found = surface._worlds(scores)
+    assert found[0] == found[2] != found[1]
+    assert surface._worlds(np.zeros((3, 0))).tolist() == [0, 0, 0]
+
+
+def test_where_nothing_is_unknown_runs_are_averaged_as_their_chance_allows() -> None:
+    """Two tiles of one world: their mean; known to their chance over two, its scale by what they scatter."""
+    one = case(history="home-nas", recordsize="128K", write_cache=True, ashift=12, load="none")
+    made = ResponseSurface(one, ())
+    times = [10_000.0, 12_000.0]
+    found = made.told(runs_of([RanWorld((), TILE, time) for time in times]))
+    assert found.quantiles[1] == pytest.approx(math.sqrt(times[0] * times[1]), rel=1e-3)
+    chance = float(made.prior.of_chance(made.use[:1], np.array([float(TILE)]))[0])
+    apart = math.log(times[1] / times[0])
+    freedom = made.prior.weight + 1
+    scale = (made.prior.weight + apart**2 / 2.0 / chance) / freedom
+    expected = BEYOND * student(round(freedom)) * math.sqrt(scale * chance / 2.0)
+    assert found.half_width == pytest.approx(expected, rel=0.03), "but for the level, which is nearly open"
+    assert found.expected == pytest.approx([found.quantiles[1]] * 2, rel=2e-3)
+
+
+def test_only_operations_that_were_learned_and_do_not_change_on_the_way_are_known() -> None:
+    assert surface.is_learned(case())
+    assert surface.is_learned(case(operation="scrub"))
+    assert surface.is_learned(case(slow=["3:x2"]))
+    assert not surface.is_learned(case(slow=["3:x2,on=1h,off=2h"]))
+    assert not surface.is_learned(case(layout="raidz1x4", operation="expand", release="openzfs-2.3"))
+    hourly = {"kind": "random-read", "rate": 10, "size": "128K", "hours": "mon-fri 08:00-18:00"}
+    assert not surface.is_learned(case(load=[hourly], begins="monday 06:00"))
+    assert (surface.class_of({"legacy": 0.0}), surface.class_of({"legacy": 1.0})) == ("sorted", "legacy")
+
+
+# Where worlds lie.
+
+
+def test_columns_of_worlds_are_counted_from_the_usual() -> None:
+    one = case(fill=0.5)
+    cache = Unknown("write_cache", "write_cache", "", choices=(Choice(True, 0.5), Choice(False, 0.5)))
+    seek = Unknown("seek", "drive", "", 0.3)
+    found = points.points(one, [cache, seek], np.array([[-1.0, 2.0], [1.0, -1.0]]))
+    assert found["cache_off"].tolist() == [0.0, 1.0]
+    assert found["seek"] == pytest.approx([0.6, -0.3])
+    assert found["outer_rate"].tolist() == [0.0, 0.0]
+    assert found["fill"] == pytest.approx([0.5 - points.USUAL_FILL] * 2)
+    assert found["size"] == pytest.approx([math.log(4e12 / points.USUAL_SIZE)] * 2)
+    assert found["data"] == pytest.approx([math.log(one.alloc)] * 2)
+    sizes = Unknown("drive_size", "drive_size", "", choices=(Choice(4e12, 0.5), Choice(8e12, 0.5)))
+    scores = np.array([[-1.0], [1.0]])
+    grown = points.points(one, [sizes], scores)
+    assert np.diff(grown["data"]) == pytest.approx([math.log(2.0)])
+    assert np.diff(grown["fill"]) == pytest.approx([0.0])
+    kept = points.points(case(alloc="12T", fill=None), [sizes], scores)
+    assert np.diff(kept["data"]) == pytest.approx([0.0])
+    assert (kept["fill"][1] + points.USUAL_FILL) / (kept["fill"][0] + points.USUAL_FILL) == pytest.approx(0.5)
+    busy = points.points(
+        case(load=[{"kind": "random-read", "rate": 60, "size": "128K"}]), [], np.zeros((1, 0))
+    )
+    assert busy["load"] == pytest.approx([math.log(11.0)])
+
+
+def test_what_tells_scenarios_apart_is_nothing_in_the_usual_one() -> None:
+    kind = points.kind_of_scenario(case(recordsize="128K"))
+    assert (kind["any"], kind["legacy"], kind["scrub"], kind["vdevs"]) == (1.0, 0.0, 0.0, 0.0)
+    assert kind["columns"] == pytest.approx(math.log2(4) / 2.0 - 0.7)
+    assert kind["parity"] == pytest.approx(0.3)
+    assert kind["record"] == pytest.approx(math.log2(131072 / points.USUAL_RECORD))
+    four = points.kind_of_scenario(case(layout="4*mirror2", operation="scrub", release="zol-0.7"))
+    assert (four["vdevs"], four["replicated"], four["scrub"], four["legacy"]) == (1.0, 1.0, 1.0, 1.0)
+    assert four["record"] == 0.0
+    flash = points.kind_of_scenario(case(drive="generic-nvme-ssd", drive_size="1TB", operation="scrub"))
+    assert (flash["flash"], flash["flash_scrub"], flash["position"]) == (1.0, 1.0, 0.0)
+
+
+# Words of what was stated.
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (8 * 10**12, "8TB"), (8001563222016, "8TB"), (1 << 40, "1TiB"), (10**9 * (1 << 30), "1.07 EB"),
+        (15 * 10**11, "1500GB"),
+    ],
+)  # fmt: skip
+def test_a_capacity_is_told_as_a_person_knows_it(size: int, text: str) -> None:
+    assert simulated.capacity(size).replace(" ", "") == text.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("write_cache", True, "on"), ("exact", False, "no"), ("fill", 0.62, "62 %"), ("recordsize", 131072, "128K"),  # noqa: E501
+        ("vdev_fills", [0.5, 0.25], "50 %; 25 %"), ("load", [], "none"), ("replace", 2, "2"), ("x", 2.5, "2.5"),  # noqa: E501
+        ("load", {"kind": "random-read", "rate": 50.0, "size": 65536, "think": None}, "random-read,rate=50,size=64K"),  # noqa: E501
+        ("tunables", {"a": 1, "b": None, "c": ""}, "a 1"),
+    ],
+)  # fmt: skip
+def test_a_stated_value_is_told_in_its_unit(name: str, value: object, text: str) -> None:
+    assert simulated.text_of(name, value) == text
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        ({"what": "finished", "kind": "scrub", "duration": 36000.0, "end": "2026-05-03T10:00"},
+         "scrub of 10h, ended 2026-05-03"),
+        ({"what": "running", "kind": "resilver", "done": 0.0}, "resilver that runs, 0 % done"),
+        ({"what": "running", "kind": "resilver"}, "resilver that runs"),
+        ({"what": "drive", "drive": "sda", "reads": 7}, "activity of sda"),
+        ({"what": "drive", "drive": "sda", "slow_ios": 7}, "errors of sda"),
+        ({"what": "benchmark", "access": "random-read", "of": "drive"}, "random-read of one drive"),
+    ],
+)  # fmt: skip
+def test_what_was_seen_is_told_in_few_words(seen: dict[str, Any], words: str) -> None:
+    assert simulated._evidence(seen).replace("10 h", "10h") == words
+
+
+def test_many_drives_are_told_as_one() -> None:
+    def told(count: int) -> list[str]:
+        rows: list[object] = [{"what": "drive", "drive": f"sd{n}"} for n in range(count)]
+        return simulated._all_evidence([{"what": "running", "kind": "scrub"}, *rows])
+
+    assert len(told(simulated.TOLD_EACH)) == simulated.TOLD_EACH + 1
+    assert told(simulated.TOLD_EACH + 1) == [
+        "scrub that runs", f"activity or errors of {simulated.TOLD_EACH + 1} drives",
+    ]  # fmt: skip
+
+
+def test_what_is_varied_is_told_as_its_ends_or_as_a_factor() -> None:
+    one = case()
+    varied = {
+        "fill": Unknown("fill", "fill", "", choices=(Choice(0.2, 0.5), Choice(0.9, 0.5))),
+        "seek": Unknown("seek", "drive", "", 0.1), "outer_rate": Unknown("outer_rate", "drive", "", math.log(1.5)),  # noqa: E501
+    }  # fmt: skip
+    assert simulated._range_of("fill", one, varied) == "20 % to 90 %"
+    assert simulated._range_of("drive", one, varied) == "a factor of 1.5 either way"
+    assert simulated._range_of("ports", one, varied) == ""
+
+
+# Sick drives.
+
+
+class Bench(SimpleNamespace):
+    """A world in which a sound plane takes 0.8 and one without a drive 0.6 of the time."""
+
+    def time(self, *, model: Any) -> float:
+        return 0.6 if any(-1 in vdev.read_leaf[1:] for vdev in model.vdevs) else 0.8
+
+
+def bench(**fields: Any) -> Any:
+    """Return a world with sick drives; drive 3 is busy half of the time."""
+    one = case(**fields)
+    model = plane_model(one)
+    busy = np.zeros(len(model.leaves), [("busy", "f8")])
+    busy["busy"][3] = 50.0
+    run = SimpleNamespace(leaves=busy, end=100.0)
+    return Bench(case=one, result=SimpleNamespace(model=model), shown=SimpleNamespace(run=run))
+
+
+def test_a_slow_drive_costs_what_a_sound_one_in_its_place_would_save() -> None:
+    [found] = sick_drives.sick_drives(bench(slow=["3:x3"]), 1000.0, 1000.0)
+    assert (found.drive, found.utilisation, found.sound_s) == (3, 0.5, pytest.approx(800.0))
+    # Taken offline: beside a sound drive, six eighths.
+    assert found.offline_s == pytest.approx(800.0 * 0.6 / 0.8)
+    assert (found.sets_pace, found.left, found.sits_out) == (True, 0, False)
+    [asked] = sick_drives.sick_drives(bench(slow=["3:x3"]), 1000.0, 1000.0, {3: 900.0})
+    assert (asked.sound_s, asked.offline_s) == pytest.approx((900.0, 900.0 * 0.75))
+    [scrubbed] = sick_drives.sick_drives(bench(slow=["3:x3"], operation="scrub"), 1000.0, 1000.0)
+    assert scrubbed.offline_s is None
+    [gone] = sick_drives.sick_drives(bench(slow=["3:x3"], replace=2), 1000.0, 1000.0)
+    assert gone.offline_s is None
+
+
+def test_a_drive_sets_the_pace_where_it_would_be_notably_shorter_without_it() -> None:
+    worth = sick_drives.WORTH_NAMING
+    for answer, sets in ((800.0 / (1.0 - worth) + 1.0, True), (800.0 / (1.0 - worth) - 1.0, False)):
+        [found] = sick_drives.sick_drives(bench(slow=["3:x3"]), 1000.0, answer)
+        assert found.sets_pace is sets
+
+
+def test_bad_sectors_of_others_stay_and_the_dearest_drive_comes_first() -> None:
+    """Two drives that fail 20 reads each at some seconds: without the one the other's time is left."""
+    one, two = sick_drives.sick_drives(bench(bad_sectors=["3:20"], slow=["4:x3"]), 1000.0, 1200.0)
+    lost = sick_drives.recovery(case(bad_sectors=["3:20"], slow=["4:x3"]), 1000.0)[0]
+    by_drive = {each.drive: each for each in (one, two)}
+    assert by_drive[4].sound_s == pytest.approx(800.0 + lost.seconds)
+    assert (by_drive[3].sound_s, by_drive[3].errors) == (pytest.approx(1000.0), lost.errors)
+    assert one.sound_s <= two.sound_s
+    assert by_drive[3].offline_s == pytest.approx(600.0)
+
+
+def test_a_drive_that_is_faulted_and_slow_is_taken_out_of_what_is_left() -> None:
+    made = bench(bad_sectors=["3:500"], slow=["3:x3"])
+    assert sick_drives.without_faulted(made, 1000.0) == 0.6
+    assert sick_drives.without_faulted(bench(bad_sectors=["3:500"]), 1000.0) == 1.0
+    assert sick_drives.without_faulted(bench(slow=["3:x3"]), 1000.0) == 1.0
+    model = made.result.model
+    out = sick_drives._without(model, 3)
+    assert out.vdevs[0].read_leaf == tuple(-1 if leaf == 3 else leaf for leaf in model.vdevs[0].read_leaf)
+
+
+def test_a_drive_is_taken_offline_only_where_that_saves_enough() -> None:
+    [found] = sick_drives.sick_drives(bench(slow=["3:x3"]), 1000.0, 1000.0)
+    worth = sick_drives.WORTH_SAYING
+    [advice] = sick_drives.sick_advice((found,), 1000.0)
+    assert advice.saves_s == pytest.approx(400.0)
+    assert "no redundancy is left" in advice.why
+    assert sick_drives.sick_advice((found,), 600.0 / (1.0 - worth) - 1.0) == ()
+    two = found.model_copy(update={"left": 1})
+    assert "1 of redundancy is left" in sick_drives.sick_advice((two,), 1000.0)[0].why
+    stays = found.model_copy(update={"offline_s": None, "errors": 5, "lost_s": 1000.0 * worth + 1.0})
+    assert sick_drives.sick_advice((stays,), 1000.0)[0].saves_s == pytest.approx(200.0)
+    assert sick_drives.sick_advice((stays.model_copy(update={"errors": 0}),), 1000.0) == ()
+    assert sick_drives.sick_advice((stays.model_copy(update={"lost_s": 1000.0 * worth}),), 1000.0) == ()
