@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 from tests.fuzz import surfaces as old
 from tests.fuzz import wider_surfaces as wider
+from tests.fuzz.exchanged import exchanged_files
 from tests.fuzz.surfaces import Trial
 
 SURFACES: tuple[Callable[[random.Random], Trial], ...] = (
     old.flags, old.arguments, old.scenario_files, old.set_values, old.drive_files, old.model_files, old.results, old.stores,
     old.outputs, old.block_lists, old.traces, old.samples, old.cases, old.fleets, old.plans, old.odd_files, old.written,
-    old.flags, old.outputs, wider.near_flags, wider.near_flags, wider.load_files, wider.surroundings, wider.asked_pools,
+    old.flags, exchanged_files, wider.near_flags, wider.near_flags, wider.load_files, wider.surroundings, wider.asked_pools,
     wider.rows_of_stores, wider.stories, wider.sets_of_outputs, wider.claims, wider.axes, wider.requirements,
 )  # fmt: skip
 WHOLE = 0.02
