@@ -97,3 +97,16 @@ def test_a_part_of_a_pool_does_not_read_what_comes_once() -> None:
     once = comes_once(setup.blocks)
     assert not wanted_blocks(setup)[once].any()
     assert wanted_blocks(replace(setup, part=False))[once].any()
+
+
+@pytest.mark.parametrize("room", [1.01, 1.5, 4.0])
+def test_a_heap_stays_within_the_vdev(room: float) -> None:
+    _, table, reduced, real = pool_of("home-nas")
+    here = table.dva_vdev == 0
+    wide = gathered(table, 0, reduced, real)
+    length = int((wide.dva_offset + wide.dva_asize)[here].max() - wide.dva_offset[here].min())
+    space = int(room * length)
+    after = gathered(table, 0, reduced, replace(real, slab_bytes=space, slab_count=1, starts=()))
+    assert after.dva_offset[here].min() >= 0
+    assert (after.dva_offset + after.dva_asize)[here].max() <= space
+    assert np.unique((after.dva_offset - wide.dva_offset)[here]).size == 1

@@ -53,10 +53,9 @@ def gathered(table: BlockTable, number: int, reduced: TopLevel, real: TopLevel) 
     room[used[1:]] = (begin[used[1:]] - end[used[:-1]]) // row * row
     moved = offset - np.cumsum(room)[slab]
     held = np.bincount(slab, weights=asize, minlength=count)
-    middle = int(np.average(moved, weights=asize))
-    space, length = real.slab_bytes * real.slab_count, int(moved.max() - moved.min())
-    first = min(max(int(_mean_place(held) * space) - middle + int(moved.min()), 0), space - 2 * length)
-    moved += (first - int(moved.min())) // row * row
+    space, begins, ends = real.slab_bytes * real.slab_count, int(moved.min()), int((moved + asize).max())
+    wanted = int(_mean_place(held) * space) - int(np.average(moved, weights=asize))
+    moved += max(-begins, min(wanted, space - ends)) // row * row
     found = table.dva_offset.ravel().copy()
     found[place] = moved
     return replace(table, dva_offset=found.reshape(table.dva_offset.shape))
