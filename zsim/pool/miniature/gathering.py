@@ -55,7 +55,7 @@ def gathered(table: BlockTable, number: int, reduced: TopLevel, real: TopLevel) 
     held = np.bincount(slab, weights=asize, minlength=count)
     space, begins, ends = real.slab_bytes * real.slab_count, int(moved.min()), int((moved + asize).max())
     wanted = int(_mean_place(held) * space) - int(np.average(moved, weights=asize))
-    moved += max(-begins, min(wanted, space - ends)) // row * row
+    moved += max(-(begins // row), min(wanted, space - ends) // row) * row
     found = table.dva_offset.ravel().copy()
     found[place] = moved
     return replace(table, dva_offset=found.reshape(table.dva_offset.shape))
