@@ -103,9 +103,7 @@ def _same_tables(left: RunSetup, right: RunSetup) -> bool:
     def decides(setup: RunSetup) -> tuple[object, ...]:
         release, vdevs = setup.release, damaged_vdevs(setup.model)
         rules = (release.column_test, plain_prefetch(release), setup.collects, setup.model.client_count == 0)
-        return (
-            setup.operation, setup.seed, setup.imported, setup.part, id(setup.visited), vdevs, *rules
-        )  # fmt: skip
+        return (setup.operation, setup.seed, setup.imported, setup.part, id(setup.visited), vdevs, *rules)
 
     alike = decides(left) == decides(right) and len(left.blocks) == len(right.blocks)
     return alike and all(
