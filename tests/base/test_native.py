@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import subprocess
 import sys
 import weakref
@@ -27,7 +26,7 @@ from zsim.prediction.api import predict
 from zsim.scenario.model import Scenario
 stated = {"layout": "raidz2x6", "fill": 0.1, "drive_size": 32 * 10**9, "recordsize": 131072}
 predict(Scenario.from_dict(stated))
-print("numba" in sys.modules, "llvmlite" in sys.modules)
+print("numba" in sys.modules)
 """
 
 
@@ -100,12 +99,9 @@ def test_what_is_kept_is_read_again() -> None:
 
 @compiled
 @pytest.mark.slow
-@pytest.mark.skipif(
-    (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="kernels are linked by LLVM elsewhere"
-)
-def test_a_warm_prediction_loads_neither_numba_nor_llvm() -> None:
+def test_a_warm_prediction_does_not_load_numba() -> None:
     def run() -> str:
         return subprocess.run([sys.executable, "-c", WARM], capture_output=True, text=True, check=True).stdout
 
     run()
-    assert run().strip() == "False False"
+    assert run().strip() == "False"

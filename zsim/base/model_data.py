@@ -17,12 +17,12 @@ import functools
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
 from zsim.base.errors import InputError, check_kind, is_unsafe
 from zsim.base.reading import checked_name, content_mark, read_toml
-from zsim.base.records import dataclass
 
 ModelKind = Literal["drives", "enclosures", "releases", "histories", "products"]
 SINGULAR = {

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from zsim.base.records import dataclass
 from zsim.case.facts import KnownPool
 from zsim.case.member import Member
 from zsim.drives.catalogue import Shelf

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zsim.base.records import dataclass
 from zsim.pool.recipes.recipe import RecordClass, TopLevel
 from zsim.pool.recipes.sizes import read_block_sizes
 from zsim.scenario.model import Scenario

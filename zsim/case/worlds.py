@@ -10,12 +10,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from zsim.base import model_data
 from zsim.base.constants import constant, whole_constant
 from zsim.base.parsed import table, tables, text, value_of
-from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.drives.models.generations import first_year

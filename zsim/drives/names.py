@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-
-from zsim.base.records import dataclass
+from dataclasses import dataclass
 
 SLOW, FAST, SHINGLED = "generic-5400rpm-cmr", "generic-7200rpm-cmr", "generic-5400rpm-smr"
 SATA_FLASH, NVME = "generic-sata-ssd", "generic-nvme-ssd"

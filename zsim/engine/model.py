@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from zsim.base.records import dataclass
 from zsim.drives.models.health import SOUND, DriveHealth
 from zsim.drives.models.parameters import DriveParameters
 from zsim.vdevs.kind import NORMAL

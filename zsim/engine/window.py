@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
-
-from zsim.base.records import dataclass
 
 SMALL_SHARE = 8
 MIN_SLOTS, MAX_SLOTS = 64, 60_000

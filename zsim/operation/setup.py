@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError, NotSimulatedYet
-from zsim.base.records import dataclass
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel, VdevModel
 from zsim.operation.control import Plane

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.records import dataclass
 from zsim.engine.model import LABEL_BYTES, PlaneModel, VdevModel
 from zsim.vdevs import kind
 from zsim.vdevs.dispatch import pieces_of_blocks

@@ -5,14 +5,13 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from zsim.base.errors import InputError
 from zsim.base.files import check_ending, replace_file
 from zsim.base.provenance import SCHEMA_VERSION, provenance
-from zsim.base.records import dataclass
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.rows import NOT_AXES, QUANTILES, REASON, TUNABLE, Row, axes_of, refused_row
 from zsim.prediction.answer.frames import data_frame, needed

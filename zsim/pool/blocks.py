@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-from zsim.base.records import dataclass
 
 T = TypeVar("T", np.int32, np.int64)
 MAX_DVAS = 3

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.records import dataclass
 from zsim.pool.blocks import BlockTable
 from zsim.pool.recipes.recipe import TopLevel
 

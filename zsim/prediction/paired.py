@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from zsim.base.constants import whole_constant
-from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.prediction.inputs.sick import slow_leaves, without_slow

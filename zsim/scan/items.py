@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from zsim.base.records import dataclass
 
 NO_ITEM = -1
 LINKS = ("prefetch_first", "prefetch_next", "unwind")

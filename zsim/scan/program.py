@@ -7,7 +7,7 @@ issued after its subtree); `issue_orders` gives the orders of the sorted scan's 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypedDict
 
 import numpy as np
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from zsim.base.arrays import I16, I64
 from zsim.base.jit import njit
-from zsim.base.records import dataclass
 from zsim.pool.blocks import LEVEL_OBJSET, MAX_DVAS, BlockTable
 from zsim.scan.items import NO_ITEM, ScanItems, joined_items, plain_items
 from zsim.vdevs.arrays import first_on_vdev

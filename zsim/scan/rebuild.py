@@ -6,10 +6,11 @@ vdev_draid.c:rebuild_asize.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.records import dataclass
 from zsim.pool.blocks import BlockTable
 from zsim.scan.items import ScanItems, joined_items, plain_items
 from zsim.scan.program import DamagedVdev, touched

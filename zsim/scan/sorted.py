@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.jit import njit
-from zsim.base.records import dataclass
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.scan.items import ScanItems
 from zsim.scan.program import OP_ISSUE, DamagedVdev, Program, read_chances, with_entries

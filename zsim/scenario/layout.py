@@ -22,10 +22,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.vdevs.kind import CLASSES, LOG, MAX_CHILDREN, NORMAL, VdevSpec, kind_of, kinds, number_in, refuse
 
 __all__ = ["FORMS", "MAX_CHILDREN", "MAX_VDEVS", "Layout", "VdevSpec"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import (
@@ -17,7 +18,6 @@ from pydantic import (
 )
 
 from zsim.base.errors import InputError, shown
-from zsim.base.records import dataclass
 from zsim.scenario.said import read_said
 from zsim.scenario.types import Bytes, Fraction, Rate, Seconds
 

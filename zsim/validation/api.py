@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from zsim.base.errors import InputError, check_function, check_jobs, check_kind
 from zsim.base.model_data import validation_directory
-from zsim.base.records import dataclass
 from zsim.validation.discovery import discover, selected
 from zsim.validation.frame import Claim, Options, ValidationCase
 from zsim.validation.progress.discovery import of_runs

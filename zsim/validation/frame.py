@@ -14,13 +14,12 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol, SupportsFloat, cast
 
 from zsim.base.errors import InputError, cut
 from zsim.base.model_data import is_number
-from zsim.base.records import dataclass
 
 Verdict = Literal["pass", "fail", "info"]
 TIME = "time"

@@ -12,11 +12,11 @@ import importlib
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn, Protocol
 
 from zsim.base.errors import InputError
 from zsim.base.jit import njit
-from zsim.base.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 LINKER = "llvmlite"
-"""Part of the name of the library that compiles kernels, and of the module that loads it."""
+"""Part of the name of the library that links kernels."""
 
 
 def give_back_code(library: str) -> None:
@@ -34,8 +34,7 @@ def give_back() -> None:
     Each thread keeps up to `KEPT_BYTES` of what was freed (`zsim.base.machine.lightly`, malloc_trim(3)).
     Does nothing where the system is no Linux.
     """
-    if LINKER in sys.modules:
-        _unmap((*code_of(LINKER), *constants_of(LINKER)))
+    _unmap((*code_of(LINKER), *constants_of(LINKER)))
     if sys.platform == "linux":
         with contextlib.suppress(AttributeError):  # another C library than glibc
             ctypes.CDLL(None).malloc_trim(0)

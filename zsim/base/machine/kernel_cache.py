@@ -25,7 +25,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from zsim.base.machine.processor import features, processor
 from zsim.base.provenance import version
 
 try:
@@ -495,13 +494,24 @@ def write_bundle(needed: Iterable[str], kept: Path) -> int:
     return len(found)
 
 
+def features() -> set[str]:
+    """Return what the processor at hand can do, as LLVM names it."""
+    # Loaded to run kernels, not for ``--help``.
+    from llvmlite.binding import get_host_cpu_features  # noqa: PLC0415
+
+    return {name for name, has in get_host_cpu_features().items() if has}
+
+
 @functools.cache
 def of_this_machine() -> KernelCache:
     """Return the cache of kernels for the compiler, libraries and processor at hand."""
-    of = os.environ.get("NUMBA_CPU_NAME") or processor()
+    # Loaded to run kernels, not for ``--help``.
+    from llvmlite.binding import get_host_cpu_name  # noqa: PLC0415
+
+    processor = os.environ.get("NUMBA_CPU_NAME") or get_host_cpu_name()
     stated = os.environ.get("NUMBA_CPU_FEATURES", "")
     libraries = (version(name) or "" for name in ("numba", "llvmlite", "numpy"))
-    return KernelCache((*libraries, of, stated))
+    return KernelCache((*libraries, processor, stated))
 
 
 def cache_directory() -> Path | None:

@@ -3,8 +3,7 @@
 numba takes longer to load than a prediction takes to compute.  So a kernel that Python calls is kept as an
 object file with one function in it, in numba's calling convention (`numba.core.callconv.CPUCallConv`: a
 pointer for the result, one for an exception, then the arguments, an array as the seven or more words of its
-structure).  `zsim.base.machine.linking` puts it into memory, or LLVM's linker, and `ctypes` calls it.
-`zsim.base.machine.code` makes them.
+structure).  LLVM's linker puts it into memory and `ctypes` calls it.  `zsim.base.machine.code` makes them.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import ctypes
 import functools
 import json
 import operator
-import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
@@ -22,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.machine.at_rest import LINKER, give_back_code
-from zsim.base.machine.linking import UnlinkableError, link
 
 Column: TypeAlias = NDArray[np.generic]
 
@@ -179,24 +176,15 @@ def _linker() -> tuple[ModuleType, TargetMachine]:
 
 def _address(packed: Packed) -> int:
     """Put an object file into memory for as long as the process lives; return where its function is."""
-    try:
-        address = link(packed.code, packed.symbol)
-    except UnlinkableError:
-        address = linked_by_llvm(packed.code, packed.symbol)
-    if LINKER in sys.modules:
-        give_back_code(LINKER)  # tens of megabytes of LLVM, needed to compile and to link alone
-    return address
-
-
-def linked_by_llvm(code: bytes, symbol: str) -> int:
-    """Put an object file of any kind into memory; return where its function is."""
     with _lock:
         binding, machine = _linker()
         engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
-        engine.add_object_file(binding.object_file.ObjectFileRef.from_data(code))
+        engine.add_object_file(binding.object_file.ObjectFileRef.from_data(packed.code))
         engine.finalize_object()
         _engines.append(engine)
-        return int(engine.get_function_address(symbol))
+        address = int(engine.get_function_address(packed.symbol))
+        give_back_code(LINKER)  # tens of megabytes of LLVM, needed to link alone
+        return address
 
 
 def load(packed: Packed, kinds: Kinds) -> LinkedKernel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from zsim.base.errors import InputError
 from zsim.base.parsed import tables
 from zsim.base.reading import read_json
-from zsim.base.records import dataclass
 from zsim.drives.disksim.tracks import FIRST_LBN, LBN_COUNT, RANGE, SECTORS, SPARES, Geometry
 
 

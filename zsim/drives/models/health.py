@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zsim.base.records import dataclass
+from dataclasses import dataclass
 
 MOST_FAILURES = 16
 """Errors within one window that a rule can count."""

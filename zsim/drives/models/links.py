@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
@@ -16,7 +17,6 @@ from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.parsed import number_of, table
 from zsim.base.reading import understood
-from zsim.base.records import dataclass
 
 Switching = Literal["command", "fis", "shared"]
 SWITCHINGS = ("command", "fis", "shared")

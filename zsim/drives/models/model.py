@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.drives.models.generations import LATEST, outer_rate
 from zsim.drives.models.parameters import MAX_SEGMENTS, DriveParameters, QueuePolicy
 

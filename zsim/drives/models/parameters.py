@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
-
-from zsim.base.records import dataclass
 
 QueuePolicy = Literal["fcfs", "c-look", "sptf"]
 DestagePolicy = Literal["queue", "idle"]

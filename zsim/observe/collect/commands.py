@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 
 POOL = "POOL"
 """Stands for the name of the pool in an argument list."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.observe.collect.commands import COMMANDS, CollectedCommand, arguments, checked_name
 from zsim.observe.outputs import Remark
 from zsim.observe.pool_import.files import PoolFiles, read_text

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
-from zsim.base.records import dataclass
 from zsim.observe.devices.labels import Label, device_of, label_of
 
 SHORTEST_SERIAL = 6

@@ -8,8 +8,7 @@ and ``gptid/`` and labels given by hand mostly nothing (udev 60-persistent-stora
 from __future__ import annotations
 
 import re
-
-from zsim.base.records import dataclass
+from dataclasses import dataclass
 
 MAX_NAME = 300
 _PART = re.compile(

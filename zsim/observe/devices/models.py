@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
+from dataclasses import dataclass
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.drives.catalogue import load_drive
 from zsim.drives.names import (
     FAST,

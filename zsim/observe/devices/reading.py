@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from zsim.base.records import dataclass
 from zsim.observe.devices.identity import Identity, Inventory
 from zsim.observe.devices.listings import aliases_of, camcontrol_drives, geom_drives, lsblk_drives
 from zsim.observe.devices.of_zfs import zfs_devids, zpool_columns

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from zsim.base.records import dataclass
 from zsim.drives.names import series_of, tokens
 from zsim.observe.devices.models import Model, model_of
 from zsim.observe.texts import plain

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.drives.derived import sequential_rates
 from zsim.drives.models.model import DriveModel, DriveQuantity
 from zsim.drives.models.parameters import DriveParameters

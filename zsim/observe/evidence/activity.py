@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from zsim.base.records import dataclass
 from zsim.scenario.evidence import DriveActivity
 
 FIELDS = (

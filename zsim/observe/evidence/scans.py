@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from zsim.base.records import dataclass
 from zsim.observe.texts import plain
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.vdev_tree import Vdev

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from zsim.base.records import dataclass
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.pool_import.layout import Tops
 from zsim.observe.pool_import.space import data_vdevs

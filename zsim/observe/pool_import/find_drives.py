@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from zsim.base.records import dataclass
 from zsim.base.units import format_both
 from zsim.drives.catalogue import load_drive
 from zsim.drives.names import NVME, SATA_FLASH

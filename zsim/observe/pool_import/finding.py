@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from zsim.base.records import dataclass
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.pool_import.files import PoolFiles

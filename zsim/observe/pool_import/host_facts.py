@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.observe.texts import whole
 from zsim.scenario.releases.profile import load_release
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from zsim.base.errors import InputError
 from zsim.base.files import replace_files
 from zsim.base.parsed import number_of, tables
-from zsim.base.records import dataclass
 from zsim.base.units import format_bytes, format_duration, format_fraction
 from zsim.case.case import CaseAssumption
 from zsim.case.resolve import resolve

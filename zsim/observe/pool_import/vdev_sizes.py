@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from zsim.base.records import dataclass
 from zsim.base.units import format_both
 from zsim.observe.pool_import.find_drives import model_named, usual_bytes
 from zsim.observe.pool_import.finding import Evidence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from io import BytesIO, StringIO
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
 from zsim.base.files import replace_file
-from zsim.base.records import dataclass
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.single_drive import DriveRun, run_alone
 from zsim.observe.traces.trace import Trace

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import InputError, cut
 from zsim.base.reading import bounded_lines, opened
-from zsim.base.records import dataclass
 from zsim.drives.derived import MAX_OFFSET
 
 SECTOR = 512

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.observe.texts import bad_line, nice_bytes, nice_count, plain, whole
 
 SECTOR = 512

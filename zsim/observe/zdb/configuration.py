@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.observe.texts import bad_line, whole
 from zsim.observe.zpool.vdev_tree import GROUPS, MAX_DEPTH, MAX_ROWS, PAIRS, Vdev
 from zsim.scenario.layout import MAX_VDEVS

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.observe.texts import bad_line, nice_bytes, whole
 
 _REMEDY = "run zdb -mm POOL again"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from zsim.base.records import dataclass
 from zsim.observe.texts import NUMBER, duration, moment, nice_bytes, percentage, plain
 from zsim.observe.zpool.scan import Function, Scan
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.observe.texts import bad_line, nice_bytes, percentage
 from zsim.observe.zpool.vdev_tree import MAX_ROWS, SECTIONS, Row, Vdev, named_vdev, nested
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from zsim.base.records import dataclass
 from zsim.observe.texts import nice_bytes, percentage, whole
 from zsim.observe.zpool.listing import PoolList, Space
 

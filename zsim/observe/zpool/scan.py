@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
-
-from zsim.base.records import dataclass
 
 Function = Literal["resilver", "scrub", "rebuild", "expand", "remove"]
 ScanState = Literal["running", "paused", "finished", "canceled"]

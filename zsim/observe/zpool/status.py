@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.observe.dates import Dates
 from zsim.observe.texts import (
     NUMBER,

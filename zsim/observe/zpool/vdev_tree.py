@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from zsim.base.records import dataclass
 from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, VdevSpec
 from zsim.vdevs.kind import Printed, kinds
 

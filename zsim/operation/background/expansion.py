@@ -7,13 +7,12 @@ raidz_reflow_scratch_sync), in own words; timing seen in runs of 2.3.9.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.records import dataclass
 from zsim.engine.codes import REBUILD
 from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
 from zsim.engine.window import MAX_SLOTS, MIN_SLOTS, Window

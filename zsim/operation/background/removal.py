@@ -7,14 +7,13 @@ spa_vdev_copy_one_child, vdev_remove_complete), in own words.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.engine.codes import REBUILD
 from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
 from zsim.engine.window import MAX_SLOTS, MIN_SLOTS, Window

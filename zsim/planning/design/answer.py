@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 import io
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zsim.base.records import dataclass
 from zsim.base.units import DAY, HOUR, format_bytes, format_fraction, format_rate
 from zsim.planning.risk.words import odds
 from zsim.planning.rows import Row

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from zsim.base.errors import InputError, check_kind
-from zsim.base.records import dataclass
 from zsim.scenario.layout import Layout, VdevSpec
 
 RAIDZ_WIDTHS = {1: (3, 12), 2: (4, 20), 3: (5, 24)}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.planning.design.candidates import Candidate

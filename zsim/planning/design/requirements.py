@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.base.units import (
     format_bytes,
     format_duration_exactly,

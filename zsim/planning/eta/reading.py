@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import NoneType
 
 from zsim.base.errors import InputError, check_kind
 from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
-from zsim.base.records import dataclass
 from zsim.base.units import format_bytes
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
 from zsim.observe.pool_import.assumed import UNKNOWN, as_status, assumed_vdevs, assumed_words

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-
-from zsim.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

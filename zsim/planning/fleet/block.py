@@ -5,13 +5,13 @@ Losses are not waited for: each failure adds the chance that enough others fail 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from zsim.base.records import dataclass
 from zsim.planning.risk.group import Floats, Group, Worlds
 from zsim.planning.risk.latent import exposed, on_any, pool_gone, present, tripped
 

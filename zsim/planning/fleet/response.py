@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from zsim.base.records import dataclass
 from zsim.case.resolve import DEFAULT_FILL
 from zsim.planning.fleet.spec import Pools
 from zsim.planning.risk.group import HOUR, Floats

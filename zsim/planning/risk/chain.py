@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.records import dataclass
 from zsim.planning.risk.group import Floats, Group, Worlds
 from zsim.planning.risk.latent import exposed, mean_present, on_any, present, tripped
 from zsim.planning.risk.solve import chance_by, first_end, mean_time

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from zsim.base.records import dataclass
 from zsim.planning.risk.chain import in_window, within
 from zsim.planning.risk.group import YEAR, Floats, Group, Worlds
 from zsim.planning.risk.latent import on_any, pool_gone, present

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.base.units import DAY, format_duration
 from zsim.planning.risk.group import HOUR, YEAR, CorrelationLaw, Discipline
 from zsim.planning.risk.reliability import Z90, Spread, fleet_rate, model_of_drive, model_rate, number, source

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import tomllib
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
 from zsim.base.model_data import models_directory, suggest
-from zsim.base.records import dataclass
 
 FOLDER = "reliability"
 PERIODS = ("rate_2026q1", "rate_2024")

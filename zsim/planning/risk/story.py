@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.planning.risk.chain import ChainCase, LossChances, averaged
 from zsim.planning.risk.evaluate import Loss, any_of, loss_of
 from zsim.planning.risk.group import Floats, Group, Worlds

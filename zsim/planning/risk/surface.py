@@ -6,11 +6,11 @@ inputs say.  A mean over some hundred drawn worlds would hang on the two or thre
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 import numpy as np
 
-from zsim.base.records import dataclass
 from zsim.planning.risk.evaluate import SMALL, DrawnWorlds, Loss, normal_scores, worlds_at
 from zsim.planning.risk.group import Floats, Worlds
 from zsim.planning.risk.question import OPEN, Unknowns

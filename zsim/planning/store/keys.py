@@ -7,12 +7,12 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Self
 
 from zsim.base.errors import InputError
 from zsim.base.model_data import models_directory, sha256_of
 from zsim.base.provenance import provenance
-from zsim.base.records import dataclass
 
 DIGITS = 32
 """Of the key, hexadecimal: two different questions share one with a chance of 1e-26 among a million."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from zsim.base.records import dataclass
 from zsim.planning.timeline.passes import F64
 from zsim.planning.timeline.redundancy import Level
 from zsim.prediction.answer.frames import data_frame

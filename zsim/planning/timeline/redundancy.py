@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from zsim.base.records import dataclass
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.vdevs.kind import kind_of
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from zsim.base import model_data
 from zsim.base.parsed import table, text
-from zsim.base.records import dataclass
 from zsim.scenario.releases.inherited import load_complete
 from zsim.scenario.releases.profile import ReleaseProfile, load_release
 from zsim.vdevs.kind import kinds

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import html
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from zsim.base.provenance import SCHEMA_VERSION
-from zsim.base.records import dataclass
 from zsim.base.units import format_duration
 from zsim.planning.tune.settings import MEASURED, Setting
 from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from zsim.base.records import dataclass
+from dataclasses import dataclass
+
 from zsim.scenario.releases.renamed import sysctl_name
 
 MEASURED, MODELLED = "measured", "modelled"

@@ -10,7 +10,7 @@ import functools
 import importlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from zsim.base.arrays import Column, S
 from zsim.base.errors import InputError
 from zsim.base.reading import content_mark
-from zsim.base.records import dataclass
 from zsim.base.units import format_bytes
 from zsim.pool.blocks import MAX_DVAS, BlockTable, numbers_led_by
 from zsim.pool.measured.bps import read_block_list

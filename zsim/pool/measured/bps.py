@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from zsim.base.errors import InputError, printable
 from zsim.base.parsed import number, numbers, whole
 from zsim.base.reading import opened
-from zsim.base.records import dataclass
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import (
     AddVdev,

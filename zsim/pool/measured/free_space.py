@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import io
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
 from zsim.base.reading import MAX_TEXT, content_mark, opened
-from zsim.base.records import dataclass
 from zsim.pool.blocks import BlockTable, numbers_led_by
 from zsim.pool.miniature.shape import Miniature
 from zsim.pool.statistics import slab_fill

@@ -6,12 +6,11 @@ A window holds every block that begins in it, so that runs, gaps and holes insid
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.records import dataclass
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 
 I64 = NDArray[np.int64]

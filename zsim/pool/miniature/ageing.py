@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from zsim.base.constants import constant
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.pool.fragmentation import frag_weights, fragmentation_weights, pool_fragmentation
 from zsim.pool.miniature.shape import (
     FILES_PER_POOL,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.records import dataclass
 from zsim.pool.blocks import BlockTable
 from zsim.pool.recipes.recipe import AddVdev, Fill, PoolRecipe, TopLevel
 from zsim.pool.simulator.files import expansion, mean_record_bytes, typical_file_bytes

@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.reading import understood
-from zsim.base.records import dataclass
 from zsim.pool.recipes.recipe import (
     FileShape,
     FileSizes,

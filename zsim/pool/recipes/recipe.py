@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.pool.recipes.styles import AllocatorStyle, allocator_style
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.capacity import vdev_capacity

@@ -6,7 +6,8 @@ Sources: OpenZFS ``module/zfs/metaslab.c`` at the tags 0.6.1, 0.6.5.11, 0.7.13, 
 
 from __future__ import annotations
 
-from zsim.base.records import dataclass
+from dataclasses import dataclass
+
 from zsim.scenario.releases.profile import ReleaseProfile
 
 KIB, MIB = 1 << 10, 1 << 20

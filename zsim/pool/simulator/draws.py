@@ -8,11 +8,11 @@ files take them as they are.
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.records import dataclass
 from zsim.pool.recipes.recipe import FileSizes
 
 DRAWN = 20_000

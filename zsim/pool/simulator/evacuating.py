@@ -6,13 +6,12 @@ Source: OpenZFS vdev_removal.c (spa_vdev_copy_impl, spa_vdev_copy_segment; 0.8 a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.jit import njit
-from zsim.base.records import dataclass
 from zsim.pool.recipes.recipe import PoolRecipe, TopLevel
 from zsim.pool.recipes.styles import UNTHROTTLED, AllocatorStyle
 from zsim.pool.simulator.memory import (

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.records import dataclass
 from zsim.pool.recipes.recipe import FileSizes, Fill, PoolRecipe, RecordClass
 from zsim.pool.simulator.draws import DRAWN, FileNumbers, draw_numbers, draw_sorted, kept_numbers, sizes_of
 from zsim.vdevs.arrays import asizes_on

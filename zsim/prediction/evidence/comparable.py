@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from statistics import NormalDist, median
 
 from zsim.base.constants import constant
-from zsim.base.records import dataclass
 from zsim.base.units import YEAR, format_bytes
 from zsim.case.case import Case
 from zsim.prediction.evidence.noise import noise

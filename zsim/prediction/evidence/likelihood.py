@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
-from zsim.base.records import dataclass
 
 F64 = NDArray[np.float64]
 FREEDOM = constant("evidence.freedom")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from zsim.base.constants import constant, whole_constant
-from zsim.base.records import dataclass
 from zsim.prediction.evidence.likelihood import Weights, normal_width, weigh, weighted_quantiles
 from zsim.prediction.inputs.ensemble import normal_strata
 from zsim.prediction.statistics.response import DRAW_SEED, KERNEL, SHARES

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import ZsimError
-from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.drives.models.parameters import DriveParameters
 from zsim.prediction.inputs.hardware import drive_parameters, in_phase, plane_model

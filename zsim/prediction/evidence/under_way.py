@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import NormalDist
 
-from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.prediction.evidence.noise import noise
 from zsim.prediction.progress.course import Course, straight, with_zones

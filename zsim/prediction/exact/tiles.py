@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Generic, Self, TypeVar
 
 import numpy as np
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from zsim.base.arrays import Rows, undivided
 from zsim.base.errors import NotSimulatedYet
-from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.engine.compiled.plane import item_records
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks

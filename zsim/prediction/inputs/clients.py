@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import NamedTuple
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from zsim.base.arrays import I64
 from zsim.base.constants import constant, whole_constant
-from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.case.loads import CLIENT_READ_S, WRITES, request_bytes, write_rate
 from zsim.engine.leaf_rules import wait_of_bin

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import whole_constant
-from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.case.member import Factors, Member
 from zsim.case.worlds import (

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.base.units import format_both, format_fraction
 from zsim.case.case import Case
 from zsim.case.facts import BlockList

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from zsim.base.constants import constant
-from zsim.base.records import dataclass
 from zsim.prediction.progress.course import Course, done_cells, straight
 from zsim.prediction.progress.noise import Noise, Stretch
 from zsim.scenario.evidence import MOVES, RunningScan

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import NamedTuple
 
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from zsim.base import model_data
 from zsim.base.constants import constant, whole_constant
 from zsim.base.parsed import tables, value_of
-from zsim.base.records import dataclass
 from zsim.prediction.progress.course import CELLS, EDGES, VISIT_CELLS
 
 F64 = NDArray[np.float64]

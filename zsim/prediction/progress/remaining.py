@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
-from zsim.base.records import dataclass
 from zsim.prediction.progress.course import CELLS, VISIT_CELLS, Course, done_cells
 from zsim.prediction.progress.healing import ends
 from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_of, overshoot

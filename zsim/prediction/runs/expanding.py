@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.background.expansion import ExpansionWork, Reflow, expanding, with_maps

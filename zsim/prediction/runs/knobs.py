@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from zsim.base import model_data
 from zsim.base.constants import constant, whole_constant
 from zsim.base.parsed import rows, tables
-from zsim.base.records import dataclass
 from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel

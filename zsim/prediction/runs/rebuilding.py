@@ -8,12 +8,12 @@ made of metaslabs as large as the real ones, each filled with the ranges of the 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
-from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.cursors import mos_cursors

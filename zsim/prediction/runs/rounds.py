@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
-from zsim.base.records import dataclass
 from zsim.operation.blocks import PendingEntries, ScanBlocks
 from zsim.operation.control import Plane
 from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit

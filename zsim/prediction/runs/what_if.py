@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from zsim.base.constants import constant, whole_constant
-from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import LeafModel, PlaneModel, WriterModel

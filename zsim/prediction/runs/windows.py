@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import whole_constant
-from zsim.base.records import dataclass
 from zsim.engine.codes import BUDGET
 from zsim.operation.control import Plane
 from zsim.prediction.runs.rounds import ScanMemory

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
 from zsim.base.constants import constant, whole_constant
-from zsim.base.records import dataclass
 from zsim.prediction.statistics.sampling import student
 
 SPREAD, WEIGHT = constant("statistics.level_spread"), whole_constant("statistics.level_weight")

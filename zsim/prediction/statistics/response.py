@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
-from zsim.base.records import dataclass
 from zsim.prediction.inputs.ensemble import Unknown, normal_strata, places_of
 from zsim.prediction.statistics.sampling import student
 

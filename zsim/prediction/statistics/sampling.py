@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import constant
-from zsim.base.records import dataclass
 
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]

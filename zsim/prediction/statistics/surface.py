@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from zsim.base import model_data
 from zsim.base.constants import constant, whole_constant
 from zsim.base.reading import read_json
-from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.case.worlds import USES
 from zsim.prediction.inputs.clients import has_hours

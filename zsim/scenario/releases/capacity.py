@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.vdevs.kind import kind_of

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.parsed import table
-from zsim.base.records import dataclass
 from zsim.scenario.parts import Hours
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
 from zsim.scenario.releases.renamed import sysctl_name

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Literal, NoReturn, get_args, get_origin, get_type_hints
 
@@ -20,7 +20,6 @@ from zsim.base.errors import InputError
 from zsim.base.model_data import Quantity
 from zsim.base.parsed import table, tables, texts
 from zsim.base.reading import understood
-from zsim.base.records import dataclass
 from zsim.base.units import parse_bytes
 from zsim.scenario.releases.inherited import load_complete
 from zsim.scenario.releases.renamed import what_replaced

@@ -11,7 +11,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from zsim.base.errors import InputError
 from zsim.base.parsed import number_of, table, tables, text
 from zsim.base.reading import read_text
-from zsim.base.records import dataclass
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.case.worlds import Choice, in_world

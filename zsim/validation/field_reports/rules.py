@@ -50,11 +50,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.base.model_data import DEFAULT_DRIVE
-from zsim.base.records import dataclass
 from zsim.base.units import parse_bytes
 from zsim.drives.catalogue import load_drive, sized
 from zsim.drives.models.model import DriveModel

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from zsim.base.errors import InputError
-from zsim.base.records import dataclass
 from zsim.drives.models.health import SOUND, DriveHealth
 from zsim.drives.models.parameters import DriveParameters
 from zsim.drives.models.slowed import slowed

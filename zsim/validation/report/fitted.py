@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from zsim.base import model_data
 from zsim.base.parsed import number, table
-from zsim.base.records import dataclass
 from zsim.prediction.answer.tables import Grid
 
 FITTED = "fitted"

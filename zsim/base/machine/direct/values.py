@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-
-from zsim.base.records import dataclass
 
 
 class UntranslatableError(Exception):
