@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,10 @@ from zsim.prediction.answer.records import (
 )
 
 HOUR = 3600.0
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # As a shell starts what runs in its background: processes of tests would never be interrupted.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What is run again with every kernel as plain Python (NUMBA_DISABLE_JIT=1), see CONTRIBUTING.
 PLAIN = (

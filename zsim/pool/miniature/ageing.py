@@ -38,7 +38,7 @@ FRAG_NEAR, FRAG_TRIES = 0.01, 5
 EXPANDED_AT, MOST_DRAWN = constant("population.expanded_at"), constant("population.most_drawn")
 
 
-MOST_KEPT, MOST_BLOCKS_KEPT, MOST_TOGETHER = 96, 50_000, 1_000_000
+MOST_KEPT, MOST_BLOCKS_KEPT, MOST_TOGETHER = 96, 100_000, 1_000_000
 """Pools kept, those of one prediction and the small ones that told how large they have to be, of how many
 blocks at most, and of how many together: some 30 MB."""
 _KEEPING = threading.Lock()

@@ -8,7 +8,6 @@ left at the end of a metaslab: one of a miniature holds a hundred blocks.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +51,7 @@ def gathered(table: BlockTable, number: int, reduced: TopLevel, real: TopLevel) 
     room = np.zeros(count, np.int64)
     room[used[1:]] = (begin[used[1:]] - end[used[:-1]]) // row * row
     moved = offset - np.cumsum(room)[slab]
-    held = np.bincount(slab, weights=asize, minlength=count)
+    held = np.bincount(slab, weights=asize, minlength=count).astype(np.float64)
     space, begins, ends = real.slab_bytes * real.slab_count, int(moved.min()), int((moved + asize).max())
     wanted = int(_mean_place(held) * space) - int(np.average(moved, weights=asize))
     moved += max(-(begins // row), min(wanted, space - ends) // row) * row
@@ -71,7 +70,7 @@ def _ends(
     return begin, end
 
 
-def _mean_place(held: NDArray[Any]) -> float:
+def _mean_place(held: NDArray[np.float64]) -> float:
     """Return the share of the capacity at which a byte takes as long as in the mean over metaslabs."""
     there = (np.arange(len(held)) + 0.5) / len(held)
     passed = float(np.average((1.0 - LOSS * there) ** -0.5, weights=held))

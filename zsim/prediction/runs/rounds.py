@@ -306,5 +306,5 @@ def _moved(offset: I64, asize: I64, level: TopLevel, sweeps: int) -> I64:
     first, end, row = int(offset.min()), int((offset + asize).max()), level.row_bytes
     span = ((end - first) // row + 1) * row
     aside = min(first, level.slab_bytes * level.slab_count - end) // span
-    places = max(1, min(sweeps, 2 * aside))
+    places = min(sweeps, 1 + 2 * max(0, aside))
     return (np.arange(sweeps) * places // sweeps - places // 2) * span
