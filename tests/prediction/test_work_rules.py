@@ -504,3 +504,18 @@ def test_choices_have_a_column_each_and_two_that_act_on_each_other_one_for_each_
 def test_an_error_is_added_to_a_quantile_as_variances_are() -> None:
     assert with_sampling(math.exp(0.3), 0.4 * 1.959964 / 1.281552) == pytest.approx(math.exp(0.5), rel=1e-5)
     assert with_sampling(math.exp(-0.3), 0.4 * 1.959964 / 1.281552) == pytest.approx(math.exp(-0.5), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("stated", "part"),
+    [
+        ({"layout": "raidz2x6"}, 1), ({"layout": "raidz3x40"}, 1), ({"layout": "raidz3x41"}, 2),
+        ({"layout": "raidz2x6", "recordsize": "4M"}, 1), ({"layout": "raidz2x6", "recordsize": "8M"}, 2),
+        ({"layout": "raidz2x41", "recordsize": "16K"}, 2),
+    ],
+)  # fmt: skip
+def test_members_are_half_as_large_where_a_block_is_a_lot_of_work(stated: dict[str, str], part: int) -> None:
+    """Children times megabytes of a stated record: up to 40, and beyond."""
+    case = resolve(Scenario.from_dict({**stated, "fill": 0.5}))
+    found = Work(case, lambda share, doing: None)
+    assert found.member_blocks == working.MEMBER_BLOCKS // part

@@ -62,6 +62,8 @@ AGAIN, MOST_AGAIN = whole_constant("work.again"), whole_constant("work.most_agai
 WORTH_EXTRAPOLATING, MOST_STEP = constant("work.worth_extrapolating"), constant("work.most_step")
 SHOWN_LARGE = whole_constant("work.shown_large")
 """Worlds on larger populations that are asked what else they show."""
+WHOLE_PIECE, MANY_PIECES = whole_constant("work.whole_piece"), whole_constant("work.many_pieces")
+"""Of a block: one of each child for so much of a record."""
 SHARE_OF_MIDDLE = whole_constant("work.share_of_middle")
 """How much of the work the worlds near the median are, in members."""
 
@@ -133,7 +135,7 @@ class Work(EnsembleResult):
             return again
 
         def shown(place: int) -> tuple[float, ...]:
-            return weighing.again(self._world(place).case, self.ran[place], MEMBER_BLOCKS)
+            return weighing.again(self._world(place).case, self.ran[place], self.member_blocks)
 
         weighing.shown += together(shown, range(len(self.ran)))
         weighing.others += self._run_others(weighing, range(len(self.ran)))
@@ -214,8 +216,8 @@ class Work(EnsembleResult):
         """Run a member on a small population, and what else it is to show there."""
         world = self._world(place)
         if self.weighing is not None:
-            return self.weighing.run(world.case, world.plane, MEMBER_BLOCKS)
-        return run_world(world.case, MEMBER_BLOCKS, lambda case: world.plane), ()
+            return self.weighing.run(world.case, world.plane, self.member_blocks)
+        return run_world(world.case, self.member_blocks, lambda case: world.plane), ()
 
     def _run_others(self, weighing: Weighing, places: Iterable[int]) -> list[Counterpart]:
         """Run members with their write caches the other way, where nobody says how they are."""
@@ -228,7 +230,7 @@ class Work(EnsembleResult):
             cached = not self.members[place].write_cache
             seeded = replace(self.case, seed=self.case.seed + SEED_STEP * place)
             world = in_world(seeded, replace(self.members[place], write_cache=cached))
-            result, shown = weighing.run(world, plane_model(world), MEMBER_BLOCKS)
+            result, shown = weighing.run(world, plane_model(world), self.member_blocks)
             return Counterpart(result.time_s, shown, shares[cached] / math.fsum(shares.values()))
 
         return list(together(other, places))
@@ -268,7 +270,9 @@ class Work(EnsembleResult):
     def _runs(self) -> WorldRuns:
         """Return all runs of possible worlds, those on small populations first."""
         small = zip(self.members, self.small, strict=False)
-        return runs_of([*(RanWorld(each.scores, MEMBER_BLOCKS, time) for each, time in small), *self.larger])
+        return runs_of(
+            [*(RanWorld(each.scores, self.member_blocks, time) for each, time in small), *self.larger]
+        )
 
     def _weigh(self) -> None:
         """Weigh the evidence once more, with what the worlds near the median show on larger populations."""
@@ -333,12 +337,13 @@ class Work(EnsembleResult):
         """Run the world nearest to the median on a tile, and worlds that tell most until it is known."""
         self._run_benches(places[:1] or range(TILES), blocks, part=0.0)
         self._take_benches()
+        budget = BUDGET * self.member_blocks // MEMBER_BLOCKS
         if places:
-            self._run_telling(blocks, BUDGET)
+            self._run_telling(blocks, budget)
         wanted = self.case.scenario.precision
         while wanted is not None and self.half_width > float(wanted) and self.worlds < MOST_MEMBERS:
             known = sum(each.blocks for each in self.larger)
-            self._run_telling(blocks, min(MOST_BUDGET, max(BUDGET, known)))
+            self._run_telling(blocks, min(MOST_BUDGET, max(budget, known)))
 
     def _run_telling(self, blocks: int, budget: int) -> None:
         """Run worlds that tell most of the quantiles, some on tiles as large as those of an exact run."""
@@ -348,7 +353,8 @@ class Work(EnsembleResult):
         # A world that was run on a small population tells by a larger one what the size changes.
         known = self.members[: len(self.small)]
         scores = np.array([each.scores for each in (*known, *candidates)] or [()])
-        sizes = sorted({MEMBER_BLOCKS, MIDDLE_BLOCKS, blocks, TILE_BLOCKS})
+        between = MIDDLE_BLOCKS * self.member_blocks // MEMBER_BLOCKS
+        sizes = sorted({self.member_blocks, between, blocks, TILE_BLOCKS})
         chosen = self._surface.most_telling(self._runs(), scores, sizes, budget)
         chosen = chosen[: max(1, MOST_MEMBERS - self.worlds)]
 
@@ -381,6 +387,13 @@ class Work(EnsembleResult):
             self.clients = tuple(Clients(**asdict(each)) for each in found)
         self.scrub_share = verifying_scrub(bench)
         self.without_faulted = without_faulted(bench, self.sound_quantiles[1])
+
+    @property
+    def member_blocks(self) -> int:
+        """Of how many blocks a member's population is: half as many where each is a lot of work."""
+        children = max(vdev.spec.children for vdev in self.case.vdevs)
+        record = 0 if self.case.assumed("recordsize") else self.case.recordsize
+        return MEMBER_BLOCKS // (2 if children * max(1.0, record / WHOLE_PIECE) > MANY_PIECES else 1)
 
     @property
     def _bench_blocks(self) -> int:
@@ -457,7 +470,7 @@ class Work(EnsembleResult):
         """Return what a world takes on small populations of several seeds [s]."""
         world, first = self._world(place), self.case.seed + SEED_STEP * (place + 1) + 1
         again = [replace(world.case, seed=first + number) for number in numbers]
-        found = together(lambda case: run_world(case, MEMBER_BLOCKS, partial(under, world.plane)), again)
+        found = together(lambda case: run_world(case, self.member_blocks, partial(under, world.plane)), again)
         return [result.time_s for result in found]
 
     def _run_large(self, places: Sequence[int]) -> None:
@@ -465,7 +478,7 @@ class Work(EnsembleResult):
         blocks = LARGE_BLOCKS
         while True:
             self._run_benches(places or range(LARGE_WORLDS), blocks)
-            self._extrapolate(blocks / MEMBER_BLOCKS)
+            self._extrapolate(blocks / self.member_blocks)
             precise = self.level.half_width <= self.case.precision
             if self.case.scenario.precision is None or precise or 2 * blocks > MOST_BLOCKS:
                 return

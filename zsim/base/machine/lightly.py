@@ -12,7 +12,7 @@ from typing import NoReturn
 
 GARBAGE_THRESHOLD = 200_000
 M_TRIM_THRESHOLD, KEPT_BYTES = -1, 16 << 20  # malloc.h of glibc
-M_MMAP_THRESHOLD, MAPPED_BYTES = -3, 1 << 20
+M_MMAP_THRESHOLD, MAPPED_BYTES = -3, 256 << 10
 
 
 def begin_lightly() -> None:
