@@ -5,7 +5,7 @@ the surface over all of them gives each world its duration at the size of the po
 those of the worlds that were drawn, every use of a pool and state of the write caches with its exact share.
 Printed are, by scenario, the error of p10, p50 and p90 (root mean square, and mean), the half width stated of
 p50, how often it holds the truth, and where the error of the worlds about the median comes from: what is
-off on populations of 5,000 blocks, and what is off of the step from there to the size of the pool.
+off on the smallest populations, and what is off of the step from there to the size of the pool.
 """
 
 from __future__ import annotations
@@ -22,7 +22,16 @@ from tests.statistical.precision import _Answer
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.ensemble import MEMBERS, unknowns
 from zsim.prediction.inputs.points import points
-from zsim.prediction.statistics.surface import ResponseSurface, Runs, WorldRuns, _near, _worlds, design, draws
+from zsim.prediction.statistics.surface import (
+    SMALL,
+    ResponseSurface,
+    Runs,
+    WorldRuns,
+    _near,
+    _worlds,
+    design,
+    draws,
+)
 from zsim.scenario.model import Scenario
 
 SCENARIOS: dict[str, dict[str, Any]] = {
@@ -106,7 +115,7 @@ def report(name: str, rows: list[dict[str, Any]]) -> None:
         f"{name:14}", " ".join(f"{100 * each:5.1f}" for each in np.sqrt((off**2).mean(axis=0))), "  mean",
         " ".join(f"{100 * each:+6.1f}" for each in off.mean(axis=0)), f"  half {stated.mean():.1%}",
         f"held {int((np.abs(off[:, 1]) <= stated).sum())}/{len(rows)}",
-        "  at 5,000 blocks, of size:", *(f"{100 * np.sqrt((part**2).mean()):.1f}" for part in parts),
+        f"  at {SMALL:,} blocks, of size:", *(f"{100 * np.sqrt((part**2).mean()):.1f}" for part in parts),
     )  # fmt: skip
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,15 +17,7 @@ from zsim.operation.rules import pool_window, vdev_window
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.pool.blocks import BlockTable
 from zsim.scan.items import ScanItems, plain_items
-from zsim.scan.program import (
-    OP_ISSUE,
-    Program,
-    comes_once,
-    is_traversed,
-    metadata_above,
-    scan_items,
-    traversal_program,
-)
+from zsim.scan.program import OP_ISSUE, Program, metadata_above, scan_items, traversal_program
 from zsim.scan.sorted import Addresses, ScanQueue, joined, queue_entries, with_own_items
 from zsim.scenario.releases.profile import ReleaseProfile
 
@@ -59,10 +50,9 @@ def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
         # It goes by ranges, and nobody reads its blocks: of half a million small ones their items are 100 MB.
         none = np.zeros(0, np.int64)
         return ScanTables(wanted, Program(none, none), plain_items(none, none, none), None, none, None)
-    visited = setup.blocks if setup.visited is None else setup.visited
-    items = scan_items(visited, seed=setup.seed, wanted=wanted, vdevs=vdevs, imported=setup.imported)
-    if setup.part:
-        items = replace(items, in_memory=items.in_memory | (comes_once(visited) & is_traversed(visited)))
+    items = scan_items(
+        setup.places, seed=setup.seed, wanted=wanted, vdevs=vdevs, imported=setup.imported, part=setup.part
+    )
     walk = traversal_program(setup.blocks, items, wanted, prefetch=plain_prefetch(setup.release))
     if not (setup.collects and queued):
         return ScanTables(wanted, walk, items, None, np.zeros(0, np.int64), items.unwind)

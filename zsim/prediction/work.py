@@ -108,11 +108,14 @@ class Work(EnsembleResult):
         How long the scrub behind a rebuild takes, as a share of it.
     notes : set of str
         What a reader is to be told of these runs.
+    member_blocks : int
+        Of a member's population.
     """
 
     def __init__(self, case: Case, progress: Progress, *, with_clients: bool = True) -> None:
         super().__init__(case)
         self.progress, self.with_clients = progress, with_clients
+        self.member_blocks = _member_blocks(case)
         self.notes: set[str] = set()
         self.sitting_note = ""
         self.bench: Baseline | None = None
@@ -389,13 +392,6 @@ class Work(EnsembleResult):
         self.without_faulted = without_faulted(bench, self.sound_quantiles[1])
 
     @property
-    def member_blocks(self) -> int:
-        """Of how many blocks a member's population is: half as many where each is a lot of work."""
-        children = max(vdev.spec.children for vdev in self.case.vdevs)
-        record = 0 if self.case.assumed("recordsize") else self.case.recordsize
-        return MEMBER_BLOCKS // (2 if children * max(1.0, record / WHOLE_PIECE) > MANY_PIECES else 1)
-
-    @property
     def _bench_blocks(self) -> int:
         """Of how many blocks the larger populations are."""
         return LARGE_BLOCKS if self.middle is None else self.middle.blocks
@@ -518,3 +514,10 @@ class Work(EnsembleResult):
             self._run_benches([self._shown], SMALL_TILE_BLOCKS)
             self._take_benches()
         return self.bench is not None
+
+
+def _member_blocks(case: Case) -> int:
+    """Return of how many blocks a member's population is: half as many where each is a lot of work."""
+    children = max(vdev.children for vdev in case.layout.vdevs)
+    record = 0 if case.assumed("recordsize") else case.recordsize
+    return MEMBER_BLOCKS // (2 if children * max(1.0, record / WHOLE_PIECE) > MANY_PIECES else 1)

@@ -84,7 +84,7 @@ def is_traversed(blocks: BlockTable) -> NDArray[np.bool_]:
     return result
 
 
-def held_in_memory(blocks: BlockTable, *, imported: bool = False) -> NDArray[np.bool_]:
+def held_in_memory(blocks: BlockTable, *, imported: bool = False, part: bool = False) -> NDArray[np.bool_]:
     """Tell which traversed blocks are in the ARC when the scan starts.
 
     Parameters
@@ -96,11 +96,14 @@ def held_in_memory(blocks: BlockTable, *, imported: bool = False) -> NDArray[np.
         dmu_traverse.c:traverse_impl; so it is in all runs of real OpenZFS with a cold cache).  In a pool in
         use, those of the MOS, and of every file system the root, the indirect blocks of its meta-dnode and
         the first dnode block (its master node); of snapshots none, as nobody mounts them.
+    part : bool
+        Whether they stand for a part of a pool: then all that `comes_once`, which is not to be waited for.
     """
-    opened = blocks.level == LEVEL_OBJSET
-    if not imported:
-        opened = opened | ((blocks.object == 0) & ((blocks.level != 0) | (blocks.blkid == 0)))
+    once = comes_once(blocks)
+    opened = blocks.level == LEVEL_OBJSET if imported else once
     result: NDArray[np.bool_] = (blocks.objset == 0) | (opened & ~of_snapshots(blocks))
+    if part:
+        result |= once
     if imported:
         result |= blocks.birth > blocks.birth.max(initial=0) - VERIFIED_TXGS
     return result & is_traversed(blocks)
@@ -376,6 +379,7 @@ def scan_items(
     wanted: NDArray[np.bool_] | None = None,
     vdevs: tuple[DamagedVdev, ...] = (),
     imported: bool = False,
+    part: bool = False,
 ) -> ScanItems:
     """Return the scan items of a block table, one a block in table order.
 
@@ -388,7 +392,7 @@ def scan_items(
         Blocks that need I/O; with them the items know the way up (`ScanItems.unwind`).
     vdevs : tuple of DamagedVdev, optional
         Top-level vdevs by number, where blocks of several widths may lie on one.
-    imported : bool
+    imported, part : bool
         As in `held_in_memory`.
     """
     traversed, held = is_traversed(blocks), held_by(blocks, vdevs)
@@ -402,7 +406,7 @@ def scan_items(
         level0=(blocks.level == 0),
         prefetch_first=first,
         prefetch_next=following,
-        in_memory=held_in_memory(blocks, imported=imported),
+        in_memory=held_in_memory(blocks, imported=imported, part=part),
         unwind=None if wanted is None else wanted_above(parents, wanted),
     )
 
@@ -502,13 +506,7 @@ def with_entries(
         MAX_DVAS * rows[several, None] + turned
     )
     all_of.offset[:, 0] = own.offset[several]
-    places = _places(
-        own,
-        several,
-        all_of,
-        np.ones_like(count) if scrub else count,
-        chance[several],
-    )
+    places = _places(own, several, all_of, np.ones_like(count) if scrub else count, chance[several])
     new = plain_items(places["vdev"], places["offset"], items.psize[rows], level0=items.level0[rows])
     nowhere = np.broadcast_to(np.int64(NO_ITEM), len(rows))
     return joined_items(items, replace(new, **places, unwind=nowhere))
@@ -538,7 +536,7 @@ def comes_once(blocks: BlockTable) -> NDArray[np.bool_]:
     what 5,000 blocks take.
     """
     first = (blocks.object == 0) & ((blocks.level != 0) | (blocks.blkid == 0))
-    result: NDArray[np.bool_] = (blocks.objset == 0) | first
+    result: NDArray[np.bool_] = (blocks.objset == 0) | (blocks.level == LEVEL_OBJSET) | first
     return result
 
 
