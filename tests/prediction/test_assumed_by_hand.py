@@ -60,6 +60,11 @@ def case(**fields: Any) -> Any:
         ("load", {"kind": "random-read", "rate": 50.0, "size": 65536, "hours": None},
          "random-read,rate=50,size=64K"),
         ("ports", {"enclosure": "hba0", "drives": [0, 1]}, "hba0:0,1"),
+        ("exact", False, "no"),
+        ("fill", 0.62, "62 %"),
+        ("recordsize", 131_072, "128K"),
+        ("replace", 2, "2"),
+        ("tunables", {"a": 1, "b": None, "c": ""}, "a 1"),
     ],
 )  # fmt: skip
 def test_values_are_told_as_a_person_states_them(name: str, value: Any, words: str) -> None:
@@ -80,6 +85,11 @@ def test_values_are_told_as_a_person_states_them(name: str, value: Any, words: s
         ({"what": "class", "held": 55 << 30, "alloc_class": "special"}, "55G on the special vdevs"),
         ({"what": "measured", "access": "reads", "of": "drive", "rate": 5e7}, "reads of one drive at 50 MB/s"),  # noqa: E501
         ({"what": "measured"}, "measurement of one drive"),
+        ({"what": "finished", "kind": "scrub", "duration": 36000.0, "end": "2026-05-03T10:00"},
+         "scrub of 10 h, ended 2026-05-03"),
+        ({"what": "running", "kind": "resilver", "done": 0.0}, "resilver that runs, 0 % done"),
+        ({"what": "drive", "drive": "sda", "reads": 7}, "activity of sda"),
+        ({"what": "benchmark", "access": "random-read", "of": "drive"}, "random-read of one drive"),
     ],
 )  # fmt: skip
 def test_what_the_pool_has_shown_is_told_in_a_few_words(seen: dict[str, Any], words: str) -> None:

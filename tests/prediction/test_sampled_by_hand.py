@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zsim.case.case import Case
+from tests.prediction.test_sampled_parts import case
 from zsim.operation.background.expansion import Reflow
-from zsim.prediction.api import case_of
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs import middle, rounds, stretch
 from zsim.prediction.runs.expanding import healthy_scrub, starting_txgs
@@ -29,13 +28,6 @@ from zsim.prediction.runs.sampled import (
 from zsim.prediction.runs.windows import Period, SampledStream, WindowPlan, Windows
 from zsim.prediction.statistics.sampling import Estimate, student, whole_from_windows
 from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program
-from zsim.scenario.model import Scenario
-
-
-def case(**fields: Any) -> Case:
-    """Return a raidz2 of six disks, half full."""
-    stated = {"layout": "raidz2x6", "drive": "generic-7200rpm-cmr", "drive_size": "4TB", "fill": 0.5}
-    return case_of(Scenario.from_dict(stated | fields))
 
 
 class Items(SimpleNamespace):

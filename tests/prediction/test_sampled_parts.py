@@ -32,6 +32,7 @@ from zsim.scenario.model import Scenario
 
 
 def case(**fields: Any) -> Case:
+    """Return a raidz2 of six disks, half full."""
     stated = {"layout": "raidz2x6", "drive": "generic-7200rpm-cmr", "drive_size": "4TB", "fill": 0.5}
     return case_of(Scenario.from_dict(stated | fields))
 

@@ -214,35 +214,6 @@ def test_a_capacity_is_told_as_a_person_knows_it(size: int, text: str) -> None:
     assert simulated.capacity(size).replace(" ", "") == text.replace(" ", "")
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "text"),
-    [
-        ("write_cache", True, "on"), ("exact", False, "no"), ("fill", 0.62, "62 %"), ("recordsize", 131072, "128K"),  # noqa: E501
-        ("vdev_fills", [0.5, 0.25], "50 %; 25 %"), ("load", [], "none"), ("replace", 2, "2"), ("x", 2.5, "2.5"),  # noqa: E501
-        ("load", {"kind": "random-read", "rate": 50.0, "size": 65536, "think": None}, "random-read,rate=50,size=64K"),  # noqa: E501
-        ("tunables", {"a": 1, "b": None, "c": ""}, "a 1"),
-    ],
-)  # fmt: skip
-def test_a_stated_value_is_told_in_its_unit(name: str, value: object, text: str) -> None:
-    assert simulated.text_of(name, value) == text
-
-
-@pytest.mark.parametrize(
-    ("seen", "words"),
-    [
-        ({"what": "finished", "kind": "scrub", "duration": 36000.0, "end": "2026-05-03T10:00"},
-         "scrub of 10h, ended 2026-05-03"),
-        ({"what": "running", "kind": "resilver", "done": 0.0}, "resilver that runs, 0 % done"),
-        ({"what": "running", "kind": "resilver"}, "resilver that runs"),
-        ({"what": "drive", "drive": "sda", "reads": 7}, "activity of sda"),
-        ({"what": "drive", "drive": "sda", "slow_ios": 7}, "errors of sda"),
-        ({"what": "benchmark", "access": "random-read", "of": "drive"}, "random-read of one drive"),
-    ],
-)  # fmt: skip
-def test_what_was_seen_is_told_in_few_words(seen: dict[str, Any], words: str) -> None:
-    assert simulated._evidence(seen).replace("10 h", "10h") == words
-
-
 def test_many_drives_are_told_as_one() -> None:
     def told(count: int) -> list[str]:
         rows: list[object] = [{"what": "drive", "drive": f"sd{n}"} for n in range(count)]

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.planning.fleet.test_fleet import kind as any_kind
+from tests.planning.fleet.test_fleet import site as any_site
 from zsim.planning.fleet import block
 from zsim.planning.fleet.api import (
     FAILURES_A_BLOCK,
@@ -31,25 +33,13 @@ DAY = 24 * HOUR
 
 
 def kind(**changes: Any) -> Kind:
-    known: dict[str, Any] = {
-        "pools": 1,
-        "vdevs": 1,
-        "group": Group(children=4, tolerance=1),
-        "world": one_world(0.05 / YEAR, DAY),
-        "fills": (0.5, 0.5),
-        "table_fills": np.zeros(1),
-        "table_hours": np.array([DAY]),
-        "critical": 300.0,
-    }
-    return Kind(**{**known, **changes})
+    """Return vdevs of four drives, one of which may be missing."""
+    return any_kind(**{"group": Group(children=4, tolerance=1), **changes})
 
 
 def site(**changes: Any) -> Site:
-    known: dict[str, Any] = {
-        "horizon": 100 * DAY, "detect": 0.0, "visit": 0.0, "lead_time": 14 * DAY,
-        "spares": None, "crews": None,
-    }  # fmt: skip
-    return Site(**{**known, **changes})
+    """Return a hundred days."""
+    return any_site(**{"horizon": 100 * DAY, **changes})
 
 
 def events(*days: tuple[int, float], kinds: Any = None, vdevs: Any = None, gone: Any = None) -> _Events:
