@@ -33,7 +33,7 @@ from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.points import kind_of_scenario, points
 from zsim.prediction.runs.one_tile import run_world
 from zsim.prediction.statistics.sampling import student
-from zsim.prediction.statistics.surface import (
+from zsim.prediction.statistics.slopes import (
     BY_USE,
     CLASSES,
     OVERALL,
@@ -45,6 +45,7 @@ from zsim.prediction.statistics.surface import (
     design,
     slope_covariance,
 )
+from zsim.prediction.statistics.surface import draws
 from zsim.scenario.model import Scenario
 
 WORLDS = model_data.models_directory() / "response" / "worlds.json"
@@ -185,7 +186,10 @@ class Ran:
     """The runs of one scenario as arrays."""
 
     def __init__(self, data: dict[str, Any]) -> None:
-        self.data, self.kind_of = data, data["kind"]
+        self.data = data
+        # Anew: what tells scenarios apart may have been thought of since they were run.
+        self.case = case_of(Scenario.from_dict(data["stated"]))
+        self.kind_of = dict(kind_of_scenario(self.case))
         self.at = {name: np.array(values) for name, values in data["at"].items()}
         blocks = np.array(data["blocks"], dtype=float)
         worlds = np.array(data.get("worlds", range(len(blocks))))
@@ -195,6 +199,7 @@ class Ran:
         self.logs = np.log(data["seconds"]) - self.at["data"]
         self.kind = np.array(list(self.kind_of.values()))
         self.place = CLASSES.index(class_of(self.kind_of))
+        self.weights = np.ones(len(blocks))
 
 
 @dataclasses.dataclass
@@ -256,12 +261,16 @@ def fitted(scenarios: list[Ran], rounds: int = ROUNDS) -> Estimated:
 def _mean(scenarios: list[Ran], found: Estimated, weights: np.ndarray, tied: np.ndarray) -> np.ndarray:
     """Return the slopes of all kinds: generalised least squares, drawn to 0 as far as scenarios differ."""
     slopes, kinds = found.mean.shape
-    left, right = np.zeros((slopes * kinds,) * 2), np.zeros((slopes, kinds))
-    for each, weight in zip(scenarios, weights, strict=True):
+    told, right = np.empty((len(scenarios), slopes * slopes)), np.zeros((slopes, kinds))
+    for place, (each, weight) in enumerate(zip(scenarios, weights, strict=True)):
         prior = dataclasses.replace(found.of(each), covariance=_own(found, each))
-        across = each.rows.T @ np.linalg.inv(prior.of_runs(each.rows, each.runs))
-        left += weight * np.kron(across @ each.rows, np.outer(each.kind, each.kind))
+        across = each.rows.T @ np.linalg.inv(prior.of_runs(each.rows, each.runs, each.weights))
+        told[place] = weight * (across @ each.rows).ravel()
         right += weight * np.outer(across @ each.logs, each.kind)
+    # The sum of Kronecker products of what each scenario tells and of its kind, in one product of matrices.
+    every = np.array([np.outer(each.kind, each.kind).ravel() for each in scenarios])
+    left = (told.T @ every).reshape(slopes, slopes, kinds, kinds).transpose(0, 2, 1, 3)
+    left = left.reshape((slopes * kinds,) * 2)
     both = found.variances.mean(axis=0)
     count = len(BY_USE)
     by_use = np.repeat(both[:count] + both[count : 2 * count], len(USES))
@@ -283,8 +292,9 @@ def _improved(scenarios: list[Ran], found: Estimated) -> np.ndarray:
     weights = []
     for each in scenarios:
         prior = found.of(each, seen=True)
-        inverse = np.linalg.inv(prior.of_runs(each.rows, each.runs))
         away = each.logs - each.rows @ prior.slopes
+        each.weights = prior.weights(each.rows, each.runs, away, each.weights)
+        inverse = np.linalg.inv(prior.of_runs(each.rows, each.runs, each.weights))
         solved = inverse @ away
         weight = (WEIGHT + len(away) - 1) / (WEIGHT + float(away @ solved))
         weights.append(weight)
@@ -292,7 +302,7 @@ def _improved(scenarios: list[Ran], found: Estimated) -> np.ndarray:
         part, would = _of_slopes(each, solved, inverse)
         shown[each.place] += weight * factor * part
         expected[each.place] += factor * would
-        own = _beyond(prior, each)
+        own = prior.beyond(each.runs, each.weights)
         use = each.runs.use.astype(int)
         of_use[0, each.place] += np.bincount(use, weight * solved * (own @ solved), len(USES))
         of_use[1, each.place] += np.bincount(use, (inverse * own).sum(axis=1), len(USES))
@@ -327,12 +337,6 @@ def _of_slopes(each: Ran, solved: np.ndarray, inverse: np.ndarray) -> tuple[np.n
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _beyond(prior: SlopePrior, each: Ran) -> np.ndarray:
-    """Return the covariance of runs beyond the slopes."""
-    own = prior.of_chance(each.runs.use, each.runs.blocks)
-    return prior.of_worlds(each.runs, each.runs) + np.diag(own)
-
-
 def _of_noise(
     prior: SlopePrior, each: Ran, solved: np.ndarray, inverse: np.ndarray, weight: float
 ) -> np.ndarray:
@@ -340,7 +344,7 @@ def _of_noise(
     names, found = ("lack", "drift", "chance", "of_size"), []
     for name in names:
         alone = dataclasses.replace(prior, **{other: 0.0 for other in names if other != name})
-        own = _beyond(alone, each)
+        own = alone.beyond(each.runs, each.weights)
         found.append((weight * float(solved @ own @ solved), float((inverse * own).sum())))
     return np.array(found).T
 
@@ -351,11 +355,13 @@ def check(scenarios: list[Ran], small: int = 16, large: int = 3) -> None:
     for part in range(3):
         fit_of = fitted([each for place, each in enumerate(scenarios) if place % 3 != part], ROUNDS // 2)
         for each in scenarios[part::3]:
-            prior = fit_of.of(each)
-            middle, rest = _median(prior, each, np.arange(len(each.logs)))
+            prior, inputs = fit_of.of(each), unknowns(each.case)
+            at = points(each.case, inputs, draws(len(inputs)))
+            whole = design(at, np.full(len(at["use"]), float(TILE)))
+            middle, rest = _median(prior, each, np.arange(len(each.logs)), at, whole)
             few = chance.permutation(np.flatnonzero(each.runs.blocks == SMALL))[:small]
             more = chance.permutation(np.flatnonzero(each.runs.blocks == RUNS[2][0]))[:large]
-            told, error = _median(prior, each, np.concatenate([few, more]))
+            told, error = _median(prior, each, np.concatenate([few, more]), at, whole)
             # What all runs leave open as well is in both.
             error = math.sqrt(max(1e-12, error**2 - rest**2))
             half = student(round(WEIGHT + len(few) + len(more) - 1)) * error
@@ -372,14 +378,15 @@ def check(scenarios: list[Ran], small: int = 16, large: int = 3) -> None:
         )
 
 
-def _median(prior: SlopePrior, each: Ran, taken: np.ndarray) -> tuple[float, float]:
-    """Return the median over the worlds of a scenario from some of its runs, and its standard error."""
-    whole = design(each.at, np.full(len(each.logs), float(TILE)))
+def _median(
+    prior: SlopePrior, each: Ran, taken: np.ndarray, at: dict[str, np.ndarray], whole: np.ndarray
+) -> tuple[float, float]:
+    """Return the median over the worlds drawn of a scenario from some of its runs, and its standard error."""
     rows, runs = each.rows[taken], Runs(*(part[taken] for part in each.runs))
-    inverse = np.linalg.inv(prior.of_runs(rows, runs))
     away = each.logs[taken] - rows @ prior.slopes
+    inverse = np.linalg.inv(prior.of_runs(rows, runs, prior.weights(rows, runs, away)))
     solved = inverse @ away
-    values = whole @ prior.slopes + prior.between(whole, rows) @ solved + each.at["data"]
+    values = whole @ prior.slopes + prior.across(whole, rows, solved) + at["data"]
     near = np.argsort(values)[int(0.4 * len(values)) : math.ceil(0.6 * len(values))]
     row = whole[near].mean(axis=0)[None, :]
     across = prior.between(row, rows)[0]

@@ -34,7 +34,9 @@ def asks_until_stopped(begun: threading.Event, ended: list[str]) -> None:
 
 @pytest.fixture
 def two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever follows the first item is done in them."""
     monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("zsim.prediction.runs.together.WORTH_A_THREAD_S", -1.0)
 
 
 @pytest.mark.usefixtures("two_threads")
@@ -42,22 +44,28 @@ def test_what_runs_beside_an_interrupt_stops() -> None:
     begun, ended = threading.Event(), list[str]()
 
     def work(item: int) -> int:
-        if item == 0:
+        if item == 1:
             begun.wait(LONG_S)
             raise KeyboardInterrupt
-        asks_until_stopped(begun, ended)
+        if item == 2:
+            asks_until_stopped(begun, ended)
         return item
 
     with pytest.raises(KeyboardInterrupt):
-        list(together(work, range(2)))
+        list(together(work, range(3)))
     assert ended == ["stopped"]
 
 
 @pytest.mark.usefixtures("two_threads")
 def test_what_stops_a_thread_stops_those_that_it_waits_for() -> None:
     ended: list[str] = []
+
+    def work(item: int) -> None:
+        if item:
+            asks_until_stopped(threading.Event(), ended)
+
     with pytest.raises(Stopped), stopped_by(lambda: True):
-        list(together(lambda item: asks_until_stopped(threading.Event(), ended), range(2)))
+        list(together(work, range(3)))
     assert set(ended) == {"stopped"}
     stop_if_asked()  # behind it nothing is asked any more
 

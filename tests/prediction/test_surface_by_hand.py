@@ -17,22 +17,10 @@ from zsim.prediction.inputs import points
 from zsim.prediction.inputs.ensemble import Unknown
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs import sick_drives
-from zsim.prediction.statistics import surface
+from zsim.prediction.statistics import slopes, surface
 from zsim.prediction.statistics.sampling import student
-from zsim.prediction.statistics.surface import (
-    BEYOND,
-    BY_USE,
-    NEAR,
-    OVERALL,
-    SMALL,
-    TILE,
-    RanWorld,
-    ResponseSurface,
-    Runs,
-    SlopePrior,
-    runs_of,
-    smallness,
-)
+from zsim.prediction.statistics.slopes import BY_USE, OVERALL, SMALL, TILE, Runs, SlopePrior, smallness
+from zsim.prediction.statistics.surface import BEYOND, NEAR, RanWorld, ResponseSurface, runs_of
 from zsim.scenario.model import Scenario
 
 HOUR = 3600.0
@@ -61,7 +49,7 @@ def test_a_population_is_as_small_as_it_has_too_long_durations() -> None:
 def test_columns_are_of_each_use_then_of_all() -> None:
     names = {name for each in (*BY_USE, *OVERALL) for name in each.split("*")} - {"1", "short", "bend"}
     at = {name: np.array([2.0, 3.0]) for name in names} | {"use": np.array([1, 0])}
-    found = surface.design(at, np.array([float(SMALL), float(TILE)]))
+    found = slopes.design(at, np.array([float(SMALL), float(TILE)]))
     uses = len(USES)
     assert found.shape == (2, len(BY_USE) * uses + len(OVERALL))
     level = found[:, :uses]
@@ -79,7 +67,7 @@ def test_columns_are_of_each_use_then_of_all() -> None:
 def test_two_uses_have_in_common_what_all_share() -> None:
     own, alike = [float(k + 1) for k in range(len(BY_USE))], [0.5] * len(BY_USE)
     overall = [9.0 + k for k in range(len(OVERALL))]
-    found = surface.slope_covariance(alike, own, overall)
+    found = slopes.slope_covariance(alike, own, overall)
     uses = len(USES)
     assert (found[0, 0], found[0, 1], found[0, uses]) == (1.5, 0.5, 0.0)
     assert (found[uses, uses], found[uses, uses + 1]) == (2.5, 0.5)
@@ -98,16 +86,54 @@ def test_runs_of_one_world_share_what_it_has_of_its_own() -> None:
     assert (found[0, 3], found[3, 3]) == pytest.approx((2.0 * 0.05, 4.0 * 0.05))
     chance = PRIOR.of_chance(np.array([0, 0, 1]), np.array([SMALL, 2.0 * SMALL, SMALL]))
     assert chance == pytest.approx([0.01, 0.006, 0.04])
-    whole = PRIOR.variance(np.array([0, 1]), np.array([SMALL, SMALL], float))
+    whole = PRIOR.own(np.array([0, 1]), np.array([SMALL, SMALL], float))
     assert whole == pytest.approx([0.06, 0.24])
     rows = np.array([[1.0], [2.0]])
-    between = PRIOR.between(rows, rows) - surface.OPEN
+    between = PRIOR.between(rows, rows) - slopes.OPEN
     assert between == pytest.approx(np.array([[0.25, 0.5], [0.5, 1.0]]))
     assert PRIOR.across(rows, rows, np.array([3.0, 1.0])) == pytest.approx(
         PRIOR.between(rows, rows) @ np.array([3.0, 1.0])
     )
-    every = PRIOR.of_runs(rows, Runs(np.array([0, 1]), np.array([0, 0]), np.array([SMALL, SMALL], float)))
-    assert every - surface.OPEN == pytest.approx(np.array([[0.31, 0.5], [0.5, 1.06]]))
+    two = Runs(np.array([0, 1]), np.array([0, 0]), np.array([SMALL, SMALL], float))
+    every = PRIOR.of_runs(rows, two, np.ones(2))
+    assert every - slopes.OPEN == pytest.approx(np.array([[0.31, 0.5], [0.5, 1.06]]))
+    # A world that counts a quarter has four times the variance beyond the slopes.
+    every = PRIOR.of_runs(rows, two, np.array([0.25, 1.0]))
+    assert every - slopes.OPEN == pytest.approx(np.array([[0.25 + 4.0 * 0.06, 0.5], [0.5, 1.06]]))
+
+
+def test_a_world_unlike_the_rest_counts_little() -> None:
+    """One of six lies far off: it counts next to nothing, the others more than a normal world does."""
+    rows = np.zeros((7, 1))
+    ran = Runs(np.array([0, 1, 2, 3, 4, 5, 5]), np.zeros(7, dtype=int), np.full(7, float(SMALL)))
+    away = np.array([0.0, 0.1, -0.1, 0.05, -0.05, 5.0, 5.1])
+    found = PRIOR.weights(rows, ran, away)
+    assert found[5] == found[6] < 0.02
+    assert found[:5].min() > 1.0
+    middle = float(away @ np.linalg.inv(PRIOR.of_runs(rows, ran, found)).sum(axis=1))
+    middle /= float(np.linalg.inv(PRIOR.of_runs(rows, ran, found)).sum())
+    assert abs(middle) < 0.05, "of the five that are alike"
+    alone = Runs(np.zeros(2, dtype=int), np.zeros(2, dtype=int), np.full(2, float(SMALL)))
+    assert PRIOR.weights(rows[:2], alone, away[5:]).tolist() == [1.0, 1.0], "unlike none"
+
+
+def test_a_step_of_weighing_is_that_of_expectation_and_maximisation() -> None:
+    """Two worlds of variance 0.06 about a level that is open, two apart: each lies 1 beyond it, and half of a
+    variance of 0.06 is left open, so that ``d = (1**2 + 0.06 / 2) / 0.06``."""
+    ran = Runs(np.array([0, 1]), np.zeros(2, dtype=int), np.full(2, float(SMALL)))
+    found = PRIOR.weights(np.zeros((2, 1)), ran, np.array([-1.0, 1.0]), np.ones(2))
+    beyond = (1.0 + 0.06 / 2.0) / 0.06
+    assert found == pytest.approx([(slopes.FREEDOM + 1.0) / (slopes.FREEDOM + beyond)] * 2, rel=1e-3)
+
+
+def test_parts_of_a_t_of_four_degrees_of_freedom() -> None:
+    """Its quantiles from a table: 97.5 % at 2.776, 90 % at 1.533, 75 % at 0.741."""
+    found = surface.t_strata(20_000)
+    shares = (np.arange(20_000) + 0.5) / 20_000
+    assert np.interp([0.5, 0.75, 0.9, 0.975, 0.025], shares, found) == pytest.approx(
+        [0.0, 0.741, 1.533, 2.776, -2.776], abs=1e-3
+    )
+    assert found == pytest.approx(-found[::-1])
 
 
 def test_worlds_about_a_quantile_weigh_alike() -> None:
@@ -143,20 +169,20 @@ def test_where_nothing_is_unknown_runs_are_averaged_as_their_chance_allows() -> 
     apart = math.log(times[1] / times[0])
     freedom = made.prior.weight + 1
     scale = (made.prior.weight + apart**2 / 2.0 / chance) / freedom
-    expected = BEYOND * student(round(freedom)) * math.sqrt(scale * chance / 2.0)
+    expected = BEYOND["sorted"] * student(round(freedom)) * math.sqrt(scale * chance / 2.0)
     assert found.half_width == pytest.approx(expected, rel=0.03), "but for the level, which is nearly open"
     assert found.expected == pytest.approx([found.quantiles[1]] * 2, rel=2e-3)
 
 
 def test_only_operations_that_were_learned_and_do_not_change_on_the_way_are_known() -> None:
-    assert surface.is_learned(case())
-    assert surface.is_learned(case(operation="scrub"))
-    assert surface.is_learned(case(slow=["3:x2"]))
-    assert not surface.is_learned(case(slow=["3:x2,on=1h,off=2h"]))
-    assert not surface.is_learned(case(layout="raidz1x4", operation="expand", release="openzfs-2.3"))
+    assert slopes.is_learned(case())
+    assert slopes.is_learned(case(operation="scrub"))
+    assert slopes.is_learned(case(slow=["3:x2"]))
+    assert not slopes.is_learned(case(slow=["3:x2,on=1h,off=2h"]))
+    assert not slopes.is_learned(case(layout="raidz1x4", operation="expand", release="openzfs-2.3"))
     hourly = {"kind": "random-read", "rate": 10, "size": "128K", "hours": "mon-fri 08:00-18:00"}
-    assert not surface.is_learned(case(load=[hourly], begins="monday 06:00"))
-    assert (surface.class_of({"legacy": 0.0}), surface.class_of({"legacy": 1.0})) == ("sorted", "legacy")
+    assert not slopes.is_learned(case(load=[hourly], begins="monday 06:00"))
+    assert (slopes.class_of({"legacy": 0.0}), slopes.class_of({"legacy": 1.0})) == ("sorted", "legacy")
 
 
 # Where worlds lie.

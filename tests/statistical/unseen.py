@@ -22,16 +22,8 @@ from tests.statistical.precision import _Answer
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.ensemble import MEMBERS, unknowns
 from zsim.prediction.inputs.points import points
-from zsim.prediction.statistics.surface import (
-    SMALL,
-    ResponseSurface,
-    Runs,
-    WorldRuns,
-    _near,
-    _worlds,
-    design,
-    draws,
-)
+from zsim.prediction.statistics.slopes import SMALL, Runs, design
+from zsim.prediction.statistics.surface import ResponseSurface, WorldRuns, _near, _worlds, draws
 from zsim.scenario.model import Scenario
 
 SCENARIOS: dict[str, dict[str, Any]] = {
@@ -66,23 +58,34 @@ def over(surface: ResponseSurface, ran: WorldRuns, rows: np.ndarray) -> np.ndarr
     at = points(surface.case, surface.inputs, ran.scores)
     seen, runs = design(at, ran.blocks), Runs(_worlds(ran.scores), at["use"], ran.blocks)
     away = np.log(ran.times) - at["data"] - seen @ surface.slopes
-    solved = np.linalg.solve(surface.prior.of_runs(seen, runs), away)
+    weights = surface.prior.weights(seen, runs, away)
+    solved = np.linalg.solve(surface.prior.of_runs(seen, runs, weights), away)
     return rows @ surface.slopes + surface.data + surface.prior.between(rows, seen) @ solved
 
 
 def truth(surface: ResponseSurface, rows: Sequence[dict[str, Any]]) -> np.ndarray:
-    """Return the logarithm of the quantiles over the worlds that answers drew."""
+    """Return the logarithm of the quantiles over all worlds, from the runs of many answers.
+
+    Worlds that were not run are as the regression over all of these runs has them, and lie beyond it as each
+    of the worlds does that were run and are of the same use, caches and class of drives (regression
+    estimator: Cochran, Sampling Techniques, 1977, chapter 7).  The quantiles over the 320 worlds alone that
+    were run have errors of 4 %.
+    """
     ran = together(rows)
     firsts = np.cumsum([0, *(len(row["times"]) for row in rows[:-1])])
     drawn = (firsts[:, None] + np.arange(MEMBERS)).ravel()
-    own = np.log(surface.told(ran).own[drawn])
+    told = surface.told(ran)
+    beyond = np.log(told.own[drawn]) - np.log(told.expected[drawn])
     here = _strata(points(surface.case, surface.inputs, ran.scores[drawn]))
     whole = _strata(points(surface.case, surface.inputs, draws(len(surface.inputs))))
-    weights = np.array([np.mean(whole == each) / np.sum(here == each) for each in here])
-    # Uses so rare that no answer drew them are as the surface has them.
-    rare = ~np.isin(whole, here)
-    values = np.concatenate([own, over(surface, ran, surface.whole)[rare]])
-    weights = np.concatenate([weights, np.full(int(rare.sum()), 1.0 / len(whole))])
+    expected = over(surface, ran, surface.whole)
+    parts = [(expected[place], beyond[here == each]) for place, each in enumerate(whole)]
+    # Of what no answer drew, for it is rare, nothing is known beyond the regression.
+    known = [middle + (far if len(far) else np.zeros(1)) for middle, far in parts]
+    values, weights = (
+        np.concatenate(known),
+        np.concatenate([np.full(len(each), 1.0 / len(each)) for each in known]),
+    )
     order = np.argsort(values)
     below = np.cumsum(weights[order]) - weights[order] / 2.0
     return np.interp(SHARES, below / weights.sum(), values[order])

@@ -35,7 +35,8 @@ from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline, bench_of, verifying_scrub
 from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size
 from zsim.prediction.statistics.response import Response, response
-from zsim.prediction.statistics.surface import RanWorld, ResponseSurface, WorldRuns, is_learned, runs_of
+from zsim.prediction.statistics.slopes import is_learned
+from zsim.prediction.statistics.surface import RanWorld, ResponseSurface, WorldRuns, runs_of
 
 if TYPE_CHECKING:
     from zsim.prediction.exact.run import ExactRun
@@ -57,6 +58,8 @@ CANDIDATES, BUDGET, MOST_BUDGET = (
     whole_constant("response.most_budget"),
 )
 """Worlds of which those are run that tell most; what is spent on them: by default, and at most at a time."""
+ENOUGH, MOST_TURNS = constant("response.enough"), whole_constant("response.most_turns")
+"""Half width of p50 above which as much is spent again where no precision is asked for; how often at most."""
 AGAIN, MOST_AGAIN = whole_constant("work.again"), whole_constant("work.most_again")
 """Small populations more of a world that is known well, to compare it with."""
 WORTH_EXTRAPOLATING, MOST_STEP = constant("work.worth_extrapolating"), constant("work.most_step")
@@ -341,9 +344,10 @@ class Work(EnsembleResult):
         self._run_benches(places[:1] or range(TILES), blocks, part=0.0)
         self._take_benches()
         budget = BUDGET * self.member_blocks // MEMBER_BLOCKS
-        if places:
-            self._run_telling(blocks, budget)
         wanted = self.case.scenario.precision
+        for turn in range(MOST_TURNS if places else 0):
+            if turn == 0 or (wanted is None and self.half_width > ENOUGH):
+                self._run_telling(blocks, budget)
         while wanted is not None and self.half_width > float(wanted) and self.worlds < MOST_MEMBERS:
             known = sum(each.blocks for each in self.larger)
             self._run_telling(blocks, min(MOST_BUDGET, max(budget, known)))

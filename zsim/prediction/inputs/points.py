@@ -22,6 +22,10 @@ USUAL_FILL, USUAL_SIZE, USUAL_RECORD = (
 """What columns are counted from: where they are 0."""
 SIZES = (constant("response.least_size"), constant("response.largest_size"))
 """Of drives: beyond these nothing was learned of how the capacity matters."""
+USUAL_HZ = constant("response.usual_hz")
+"""Ticks a second of the kernels whose delays of a scan are the least."""
+OTHERWISE_IN_LEGACY = ("flash", "replicated", "columns", "sectors", "scrub", "record", "vdevs", "position")
+"""What tells on scans in the order of the traversal in a way of its own."""
 FACTORS = ("outer_rate", "inner_ratio", "seek", "overhead", "new_rate", "host")
 SLOWER_CLASS = "generic-5400rpm-cmr"
 
@@ -121,12 +125,13 @@ def kind_of_scenario(case: Case) -> Mapping[str, float]:
         How far each property holds, 0 in the usual scenario: the columns of the regression of
         ``models/response/worlds.json``, whose ``any`` is 1 throughout.
     """
-    vdev = case.layout.data[0]
+    vdev, release = case.layout.data[0], case.release
     flash = float("flash" in (case.drive.kind, case.new_drive.kind))
     stated = not case.assumed("recordsize")
-    return {
+    legacy = float(release.order == "legacy")
+    found = {
         "any": 1.0,
-        "legacy": float(case.release.order == "legacy"),
+        "legacy": legacy,
         "scrub": float(case.operation == "scrub"),
         "rebuild": float(case.operation == "rebuild"),
         "flash": flash,
@@ -142,4 +147,8 @@ def kind_of_scenario(case: Case) -> Mapping[str, float]:
         "vdevs": math.log2(len(case.layout.data)) / 2.0,
         "sectors": float(case.ashift == 12),
         "flash_scrub": flash * (case.operation == "scrub"),
+        "one_queue": float(release.queue == "single"),
+        "ticks": legacy * math.log10(USUAL_HZ / release.hz),
+        "every_column": legacy * (1.0 - release.column_test),
     }
+    return found | {f"legacy_{name}": legacy * found[name] for name in OTHERWISE_IN_LEGACY}

@@ -1,0 +1,414 @@
+"""What worlds of many scenarios taught of how a duration depends on the unknowns: the prior of a few runs.
+
+Sixteen runs say little of a dozen unknowns.  Thousands of runs of other scenarios say how such a dependence
+usually looks: ``models/response/worlds.json``, made by ``validation/fit_response.py``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypedDict, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.base import model_data
+from zsim.base.constants import constant, whole_constant
+from zsim.base.reading import read_json
+from zsim.case.case import Case
+from zsim.case.worlds import USES
+from zsim.prediction.inputs.clients import has_hours
+
+F64 = NDArray[np.float64]
+SMALL, TILE = whole_constant("work.member_blocks"), whole_constant("exact.tile_blocks")
+BY_USE = (
+    "1", "churn", "file_size", "cache_off", "fill", "size", "load", "slower_class", "outer_rate", "seek",
+    "overhead", "new_rate", "short", "bend", "churn*short", "churn*churn",
+)  # fmt: skip
+"""What each use of a pool has a slope of its own in."""
+OVERALL = (
+    "inner_ratio", "host", "large_sectors", "shingling", "shingling*shingling", "churn*file_size",
+    "file_size*file_size", "cache_off*churn", "cache_off*file_size", "fill*fill", "fill*churn",
+    "fill*file_size", "size*size", "load*load", "size*load", "cache_off*short", "file_size*short",
+    "cache_off*fill", "load*cache_off", "load*churn", "cache_off*large_sectors", "size*short", "fill*short",
+    "fill*size", "churn*churn*churn", "cache_off*slower_class", "cache_off*overhead", "cache_off*size",
+    "cache_off*outer_rate", "cache_off*overhead*overhead", "overhead*overhead", "size*overhead",
+    "slower_class*overhead", "size*new_rate", "churn*size", "file_size*churn*churn", "load*slower_class",
+    "load*seek", "load*new_rate", "load*outer_rate", "load*overhead", "load*file_size", "load*short",
+    "fill*load", "load*load*load", "fill*fill*fill",
+)  # fmt: skip
+"""What all have one slope in."""
+CLASSES = ("sorted", "legacy")
+"""Orders of issue: how scenarios differ, and worlds scatter, is another matter for each."""
+CURVE, BENDS = constant("response.curve"), (constant("response.bend_flat"), constant("response.bend_steep"))
+"""Powers of the size with which what is too long on a small population falls."""
+OPEN = constant("response.open")
+FREEDOM, WEIGHINGS = constant("response.freedom"), whole_constant("response.weighings")
+"""Degrees of freedom of the t that worlds lie about the slopes in, and how often each is weighed by it."""
+LEARNED = ("resilver", "scrub", "rebuild")
+"""Operations of the scenarios that the prior was learned from."""
+
+
+def design(at: Mapping[str, F64], blocks: F64) -> F64:
+    """Return what the logarithm of the duration, over what is allocated, is linear in.
+
+    Parameters
+    ----------
+    at : mapping
+        See `zsim.prediction.inputs.points.points`.
+    blocks : ndarray of float, shape (worlds,)
+        Of the populations that they are run on.
+
+    Returns
+    -------
+    ndarray of float, shape (worlds, slopes)
+    """
+    known = {**at, "1": np.ones(len(blocks)), "short": smallness(blocks)}
+    known["bend"] = smallness(blocks, BENDS[0]) - smallness(blocks, BENDS[1])
+    use = (at["use"][:, None] == np.arange(len(USES))).astype(np.float64)
+    columns = [use * _product(known, name)[:, None] for name in BY_USE]
+    columns.append(np.stack([_product(known, name) for name in OVERALL], axis=1))
+    return np.concatenate(columns, axis=1)
+
+
+def smallness(blocks: F64, power: float = CURVE) -> F64:
+    """Return how small populations are: 1 of those of `SMALL` blocks, 0 of whole tiles.
+
+    Parameters
+    ----------
+    blocks : ndarray of float, shape (runs,)
+        Of the populations.
+    power : float
+        With which what is too long on a small population falls as it grows.
+
+    Returns
+    -------
+    ndarray of float, shape (runs,)
+        ``((SMALL / blocks)**power - (SMALL / TILE)**power) / (1 - (SMALL / TILE)**power)``; beyond a tile it
+        is negative.
+    """
+    least = (SMALL / TILE) ** power
+    found: F64 = ((SMALL / blocks) ** power - least) / (1.0 - least)
+    return found
+
+
+def _product(known: Mapping[str, F64], name: str) -> F64:
+    """Return the product of columns, such as ``churn*short``."""
+    return functools.reduce(np.multiply, (known[each] for each in name.split("*")))
+
+
+@dataclass(frozen=True, slots=True)
+class SlopePrior:
+    """What scenarios of one kind have in common, and how they differ.
+
+    Attributes
+    ----------
+    slopes : ndarray of float, shape (slopes,)
+        Of a scenario of the kind in the mean.
+    covariance : ndarray of float, shape (slopes, slopes)
+        How those of one scenario lie about it.
+    lack, drift : float
+        Squared scale of what a world has of its own beyond the slopes, as in a t of `FREEDOM` degrees of
+        freedom: at any size, and of `SMALL` blocks beside.
+    chance, of_size : float
+        The same of what one run has of its own: of any, and of one of `SMALL` blocks beside.
+    of_use : ndarray of float, shape (uses,)
+        What these four are to be multiplied by.
+    weight : float
+        In how many runs' place they are taken as known.
+    """
+
+    slopes: F64
+    covariance: F64
+    lack: float
+    drift: float
+    chance: float
+    of_size: float
+    of_use: F64
+    weight: float
+
+    def own(self, use: F64, blocks: F64) -> F64:
+        """Return the squared scale of single runs beyond the slopes.
+
+        Parameters
+        ----------
+        use : ndarray of int64, shape (runs,)
+            Place of the use of each world in `of_use`.
+        blocks : ndarray of float, shape (runs,)
+            Of the populations.
+
+        Returns
+        -------
+        ndarray of float, shape (runs,)
+            Of the logarithm: ``of_use * (lack + drift * smallness**2)`` and `of_chance` beside.
+        """
+        drift = self.drift * smallness(blocks) ** 2
+        found: F64 = self.of_use[use] * (self.lack + drift) + self.of_chance(use, blocks)
+        return found
+
+    def of_chance(self, use: F64, blocks: F64) -> F64:
+        """Return the part of `own` that another run of the same world does not share.
+
+        Parameters
+        ----------
+        use : ndarray of int64, shape (runs,)
+            Place of the use of each world in `of_use`.
+        blocks : ndarray of float, shape (runs,)
+            Of the populations.
+
+        Returns
+        -------
+        ndarray of float, shape (runs,)
+            Of the logarithm: ``of_use * (chance + of_size * SMALL / blocks)``, as means over independent
+            blocks scatter.
+        """
+        found: F64 = self.of_use[use] * (self.chance + self.of_size * SMALL / blocks)
+        return found
+
+    def of_worlds(self, left: Runs, right: Runs) -> F64:
+        """Return the covariance between runs of one world beyond the slopes; 0 of different worlds.
+
+        Parameters
+        ----------
+        left, right : Runs
+
+        Returns
+        -------
+        ndarray of float, shape (runs of left, runs of right)
+            Of the logarithm: ``sqrt(of_use * of_use') * (lack + drift * smallness * smallness')``.
+        """
+        same = left.world[:, None] == right.world[None, :]
+        shares = np.sqrt(np.outer(self.of_use[left.use], self.of_use[right.use]))
+        drift = np.outer(smallness(left.blocks), smallness(right.blocks))
+        found: F64 = same * shares * (self.lack + self.drift * drift)
+        return found
+
+    def between(self, left: F64, right: F64) -> F64:
+        """Return the covariance of what two designs show, over scenarios of a kind.
+
+        Parameters
+        ----------
+        left, right : ndarray of float, shape (rows, slopes)
+            See `design`.
+
+        Returns
+        -------
+        ndarray of float, shape (rows of left, rows of right)
+            ``left @ covariance @ right.T + OPEN``: the large constant leaves the level of a scenario open.
+
+        Notes
+        -----
+        The kernel of a linear model whose weights are normal (Rasmussen and Williams, Gaussian Processes for
+        Machine Learning, 2006, section 2.1.2).
+        """
+        found: F64 = left @ (self.covariance @ right.T) + OPEN
+        return found
+
+    def across(self, left: F64, right: F64, weights: F64) -> F64:
+        """Return ``between(left, right) @ weights``, without the matrix of all pairs.
+
+        Parameters
+        ----------
+        left, right : ndarray of float, shape (rows, slopes)
+            See `design`.
+        weights : ndarray of float, shape (rows of right,)
+
+        Returns
+        -------
+        ndarray of float, shape (rows of left,)
+        """
+        found: F64 = left @ (self.covariance @ (weights @ right)) + OPEN * weights.sum()
+        return found
+
+    def of_runs(self, rows: F64, ran: Runs, weights: F64) -> F64:
+        """Return the covariance of what runs show: slopes, what is a world's own, and chance.
+
+        Parameters
+        ----------
+        rows : ndarray of float, shape (runs, slopes)
+            Their `design`.
+        ran : Runs
+        weights : ndarray of float, shape (runs,)
+            See `weights`.
+
+        Returns
+        -------
+        ndarray of float, shape (runs, runs)
+            Of the logarithms of the durations.
+        """
+        return self.between(rows, rows) + self.beyond(ran, weights)
+
+    def beyond(self, ran: Runs, weights: F64) -> F64:
+        """Return the covariance of what runs show beyond the slopes.
+
+        Parameters
+        ----------
+        ran : Runs
+        weights : ndarray of float, shape (runs,)
+            See `weights`.
+
+        Returns
+        -------
+        ndarray of float, shape (runs, runs)
+            Of the logarithms of the durations.
+        """
+        found = self.of_worlds(ran, ran) + np.diag(self.of_chance(ran.use, ran.blocks))
+        return as_weighed(found, weights, weights)
+
+    def weights(self, rows: F64, ran: Runs, away: F64, begin: F64 | None = None) -> F64:
+        """Return how much the world of each run counts: little where it lies far beyond the slopes.
+
+        Parameters
+        ----------
+        rows : ndarray of float, shape (runs, slopes)
+            Their `design`.
+        ran : Runs
+        away : ndarray of float, shape (runs,)
+            Logarithms of the durations, less what the mean slopes say.
+        begin : ndarray of float, shape (runs,), optional
+            Weights to begin at, and then to go but one step from; all 1 by default.
+
+        Returns
+        -------
+        ndarray of float, shape (runs,)
+            Equal for the runs of a world; what it has beyond the slopes has its variance over the weight.
+
+        Notes
+        -----
+        Worlds lie about the slopes as in a t of `FREEDOM` degrees of freedom, all runs of one together:
+        ``(FREEDOM + n) / (FREEDOM + d)`` with n runs that lie ``d`` beyond, by expectation and maximisation
+        (Lange, Little, Taylor, JASA 84, 1989, section 3).  A few worlds in other regimes, where each small
+        write misses a turn or a queue is never full, would bend all slopes otherwise.
+        """
+        own = self.beyond(ran, np.ones(len(away)))
+        of_slopes = self.between(rows, rows)
+        _, world = np.unique(ran.world, return_inverse=True)
+        runs = np.bincount(world)
+        if len(runs) == 1:
+            return np.ones(len(away))  # there is none that it could be unlike
+        found = np.ones(len(away)) if begin is None else begin
+        for _ in range(WEIGHINGS if begin is None else 1):
+            inverse = np.linalg.inv(of_slopes + as_weighed(own, found, found))
+            solved = inverse @ away
+            # What is expected of the square of what is a run's own, in units of its variance.
+            open_ = (inverse * own).sum(axis=1) - solved * (own @ solved)
+            beyond = np.bincount(world, 1.0 / found - open_ / found**2)
+            found = ((FREEDOM + runs) / (FREEDOM + beyond))[world]
+        return found
+
+
+def as_weighed(covariance: F64, left: F64, right: F64) -> F64:
+    """Return a covariance of what worlds have of their own with the weights of those worlds.
+
+    Parameters
+    ----------
+    covariance : ndarray of float, shape (rows of left, rows of right)
+    left, right : ndarray of float
+        Weights of the rows.
+
+    Returns
+    -------
+    ndarray of float, shape (rows of left, rows of right)
+    """
+    found: F64 = covariance / np.sqrt(np.outer(left, right))
+    return found
+
+
+class Runs(NamedTuple):
+    """Of runs their worlds (equal numbers are the same), the places of their uses, their blocks."""
+
+    world: NDArray[np.int64]
+    use: F64
+    blocks: F64
+
+
+class _Stored(TypedDict):
+    """The prior as its file has it."""
+
+    kinds: list[str]
+    mean: list[list[float]]
+    leverage: list[list[float]]
+    alike: dict[str, list[float]]
+    own: dict[str, list[float]]
+    overall: dict[str, list[float]]
+    of_use: dict[str, list[float]]
+    lack: float
+    drift: float
+    chance: float
+    of_size: float
+    weight: float
+
+
+@functools.cache
+def _stored() -> _Stored:
+    path = model_data.models_directory() / "response" / "worlds.json"
+    return cast("_Stored", read_json(path))
+
+
+def prior(kind: Mapping[str, float]) -> SlopePrior:
+    """Return the prior of ``models/response/worlds.json`` for a scenario of a kind.
+
+    Parameters
+    ----------
+    kind : mapping
+        See `zsim.prediction.inputs.points.kind_of_scenario`.
+
+    Returns
+    -------
+    SlopePrior
+        Slopes ``mean @ kind``, and the covariance of the slopes of its `class_of` times
+        ``1 + kind @ leverage @ kind``.
+
+    Notes
+    -----
+    The mean of a kind of which few scenarios were run is itself not known well: its variance is that of
+    scenarios times their leverage (Draper and Smith, Applied Regression Analysis, 1998, section 8.1).
+    """
+    data = _stored()
+    where = np.array([kind[name] for name in data["kinds"]])
+    name = class_of(kind)
+    covariance = slope_covariance(data["alike"][name], data["own"][name], data["overall"][name])
+    unsure = 1.0 + float(where @ np.array(data["leverage"]) @ where)
+    noise = (data["lack"], data["drift"], data["chance"], data["of_size"])
+    mean = np.array(data["mean"]) @ where
+    return SlopePrior(mean, unsure * covariance, *noise, np.array(data["of_use"][name]), data["weight"])
+
+
+def class_of(kind: Mapping[str, float]) -> str:
+    """Return which of the `CLASSES` a scenario of a kind is in."""
+    return CLASSES[int(kind["legacy"] > 0.0)]
+
+
+def is_learned(case: Case) -> bool:
+    """Tell whether worlds of scenarios like this one are in the prior.
+
+    They had no list of blocks, and nothing that changes on the way.
+    """
+    spells = any(each.on_s is not None for each in case.scenario.slow or ())
+    changes = spells or case.second_at is not None or has_hours(case)
+    return case.operation in LEARNED and case.scenario.block_list is None and not changes
+
+
+def slope_covariance(alike: Sequence[float], own: Sequence[float], overall: Sequence[float]) -> F64:
+    """Return the covariance of slopes from the variances of what they are made of.
+
+    Parameters
+    ----------
+    alike, own : sequence of float, one of each of `BY_USE`
+        Of what all uses share, and of what each has for itself.
+    overall : sequence of float, one of each of `OVERALL`
+
+    Returns
+    -------
+    ndarray of float, shape (slopes, slopes)
+        Slopes in the order of `design`: those of the uses in each of `BY_USE`, then those of `OVERALL`.  Two
+        uses have ``alike`` in common, a use has ``alike + own`` with itself; different columns have nothing.
+    """
+    count = len(USES)
+    found = np.diag(np.concatenate([np.repeat(own, count), overall]))
+    for place, shared in enumerate(alike):
+        here = slice(place * count, (place + 1) * count)
+        found[here, here] += shared
+    return found
