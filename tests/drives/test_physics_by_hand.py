@@ -369,6 +369,46 @@ def test_bounds_lie_below_the_times_and_close_to_them(name: str, write: bool) ->
     assert off.max() < 1.05 * parameters.revolution_s
 
 
+LARGE = replace(SHINGLED, capacity_bytes=1 << 42)
+UNIT = 1 << int(drive_table([LARGE])[0][0]["unit_bits"])
+
+
+@pytest.mark.parametrize(
+    ("gap", "turns", "write", "ahead", "bound"),
+    [
+        # Without a seek the turn alone; of nearly a whole one nothing, as it may have just come.
+        (0, 0.25, False, 0, 0.25 * TURN), (0, 0.9999, False, 0, 0.9999 * TURN), (0, 0.99999, False, 0, 0.0),
+        (0, 0.0, False, 0, 0.0), (-1, 0.25, False, 0, 0.25 * TURN), (1, 0.25, True, 0, 0.25 * TURN),
+        # A seek over one unit less than the gap, as both ends are rounded; a write settles besides.
+        (-2, 0.5, False, 9, 0.001 + 0.5 * TURN), (1 << 20, 0.5, False, 9, 0.001 + 0.010 / 512 + 0.5 * TURN),
+        (-(1 << 20), 0.9, True, 9, 0.0015 + 0.010 / 512 + 0.9 * TURN),
+        # A gap that passes under the head takes its own time; by one unit more than that for the rounding.
+        (3, 0.5, False, 10, 2 * UNIT / RATE), (11, 0.5, False, 10, 10 * UNIT / RATE),
+        (12, 0.5, False, 10, 0.001 + 0.5 * TURN), (1, 0.5, True, 10, 0.0),
+        (6, 0.5, True, 10, 5 * UNIT / RATE), (7, 0.5, True, 10, 0.0015 + 0.5 * TURN),
+    ],
+)  # fmt: skip
+def test_the_bound_of_a_request_is_its_seek_and_turn_or_what_passes_under(
+    gap: int, turns: float, write: bool, ahead: int, bound: float
+) -> None:
+    """So many units pass under the head of a read, half of them of a write; `turns` are left behind the seek."""  # noqa: E501
+    passes = ahead * UNIT or -1
+    table, _ = drive_table(
+        [replace(LARGE, read_pass_under_bytes=passes, write_pass_under_bytes=max(-1, passes // 2))]
+    )
+    here, at = 1 << 21, 0.0123
+    distance = (abs(gap) - 1) * UNIT / LARGE.capacity_bytes
+    seek = 0.0 if abs(gap) <= 1 else 0.001 + 0.010 * distance + 0.0005 * write
+    bearing = ((at + seek) / TURN + turns) % 1.0 + float(write)
+    bounds = np.empty(LANES, np.float32)
+    reach_bounds(
+        row(table), np.full(LANES, here + gap, np.int32), np.full(LANES, bearing, np.float32), LANES,
+        here * UNIT + 7, at, bounds,
+    )  # fmt: skip
+    assert bounds == pytest.approx(bound, abs=3e-5 * TURN)
+    assert (bounds <= bound).all()
+
+
 def test_what_is_nearly_under_the_head_has_not_passed() -> None:
     """Rounding by less than the tolerance is no lost revolution; more than that is one."""
     drive, _, _ = made()

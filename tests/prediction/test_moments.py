@@ -390,8 +390,13 @@ def test_errors_of_reading_end_where_a_stretch_tells_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "second", [seen(0.2, 4000.0), seen(0.1, 4000.0), seen(0.5, 3000.0), seen(0.5, 2000.0)]
-)
+    "second",
+    [
+        seen(0.2, 4000.0), seen(0.1, 4000.0), seen(0.5, 3000.0), seen(0.5, 2000.0),
+        # More is issued, and less visited than before.
+        scan(scanned=4 * T, issued=5 * T, elapsed=4000.0),
+    ],
+)  # fmt: skip
 def test_no_work_no_time_or_work_undone_is_no_stretch(second: RunningScan) -> None:
     assert len(stretches([seen(0.2, 3000.0), second])) == 1
 
