@@ -168,6 +168,7 @@ def phases(*spans: tuple[float, float], name: str = "issue") -> list[tuple[str, 
         (None, "defer", 3, [1.0, 50.0, 2.0]),
         ("it", "restart", 3, [1.0, 50.0, 2.0]),
         ("it", "defer", 3, [1.0, 2.0]),
+        ("it", "defer", 2, [1.0]),
         ("it", "defer", 1, [63.0]),
     ],
 )
@@ -269,35 +270,89 @@ def test_a_rebuild_is_what_its_copying_and_its_waits_take(monkeypatch: pytest.Mo
     assert (Copying.made[0].operation, Copying.made[0].metaslab_shift) == ("rebuild", 30)
 
 
-def test_under_hours_each_moment_counts_by_the_work_done_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A quarter idle at 100 s in all, three quarters under a load at 400 s: 25 s and 300 s."""
-    one = case(
-        layout="raidz2x6",
-        load=[{"kind": "random-read", "rate": 10, "hours": "mon-fri 08:00-18:00"}],
-        begins="monday 06:00",
-    )
-    plane = plane_model(one)
-    idle, busy = Now((), ()), Now((one.load[0].model_copy(update={"hours": None}),), ())
+HOURLY = {"kind": "random-read", "rate": 10, "hours": "mon-fri 08:00-18:00"}
+
+
+def by_hours(
+    monkeypatch: pytest.MonkeyPatch, moments: list[tuple[Now, float, float]], release: Any = None
+) -> tuple[member.MemberResult, list[Any]]:
+    """Return what moments of such shares and durations make of a run, and under what was run."""
+    one = case(layout="raidz2x6", load=[HOURLY], begins="monday 06:00")
+    durations = {now: time_s for now, _, time_s in moments}
     ran: list[Any] = []
 
     def result(here: Any, *, release: Any, pool: Any, model: Any, progress: Any) -> Any:
         del pool, progress
-        ran.append((here.load, here.timed, release))
-        times = 4.0 if model.clients else 1.0
+        ran.append((here, release))
+        time_s = durations[Now(here.load, ())] if Now(here.load, ()) in durations else moments[0][2]
         return member.MemberResult(
-            100.0 * times, 20.0 * times, 70.0 * times, 10.0 * times, 3.0, "run", model  # type: ignore[arg-type]
+            time_s, 0.2 * time_s, 0.7 * time_s, 0.1 * time_s, 3.0, time_s, model  # type: ignore[arg-type]
         )  # fmt: skip
 
     def spans(given: Any, time_of: Any) -> Any:
-        assert (time_of(idle), time_of(busy), time_of(idle)) == (100.0, 400.0, 100.0)
-        return [(idle, 0.25, 25.0), (busy, 0.75, 300.0)]
+        assert [time_of(now) for now, _, _ in moments * 2] == [time_s for *_, time_s in moments * 2]
+        return [(now, share, share * time_s) for now, share, time_s in moments]
 
     monkeypatch.setattr(member, "spans", spans)
     monkeypatch.setattr(member, "run_member", result)
-    found = member._by_hours(one, MINIATURE, None, plane, None)
-    assert (found.time_s, found.visit_s, found.issue_s, found.sync_s) == (325.0, 65.0, 227.5, 32.5)
-    assert found.model.clients, "the run under a load is shown"
-    assert ran == [((), (), None), (busy.loads, (), None)], "each is run once"
+    return member._by_hours(one, MINIATURE, release, plane_model(one), None), ran
+
+
+def under_load(rate: float) -> Now:
+    """Return a moment in which clients ask so often."""
+    one = case(layout="raidz2x6", load=[{**HOURLY, "rate": rate}], begins="monday 06:00")
+    return Now((one.load[0].model_copy(update={"hours": None}),), ())
+
+
+def test_under_hours_each_moment_counts_by_the_work_done_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half idle at 1000 s in all, a quarter each under loads at 100 and 400 s: 500 s, 25 s and 100 s."""
+    moments = [(Now((), ()), 0.5, 1000.0), (under_load(10), 0.25, 100.0), (under_load(20), 0.25, 400.0)]
+    found, ran = by_hours(monkeypatch, moments)
+    assert found.time_s == 625.0
+    assert (found.visit_s, found.issue_s, found.sync_s) == pytest.approx((125.0, 437.5, 62.5))
+    assert found.run == 400.0, "of those under a load the longest is shown"
+    assert [(here.load, here.timed, release) for here, release in ran] == [
+        (now.loads, (), None) for now, *_ in moments
+    ], "each is run once"
+    alone, _ = by_hours(monkeypatch, moments[:1])
+    assert (alone.time_s, alone.run) == (500.0, 1000.0)
+
+
+def test_tunables_of_an_hour_hold_in_the_release_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = Now((), (("zfs_vdev_scrub_max_active", 7),))
+    other = case(layout="raidz2x6", release="openzfs-2.2").release
+    _, [(here, release)] = by_hours(monkeypatch, [(now, 1.0, 100.0)], other)
+    assert here.release.tunables["zfs_vdev_scrub_max_active"] == 7
+    assert release.tunables["zfs_vdev_scrub_max_active"] == 7
+    assert (release.openzfs_version, here.release.openzfs_version) == (
+        other.openzfs_version, case(layout="raidz2x6").release.openzfs_version,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fields", "release", "in_order", "second"),
+    [
+        ({}, "openzfs-2.3", True, None), ({}, "zol-0.7", False, None), ({}, None, True, None),
+        ({"second_at": 0.0}, None, True, 0.0), ({"release": "zol-0.7"}, None, False, None),
+    ],
+)  # fmt: skip
+def test_a_member_is_run_in_the_order_of_its_release_and_scaled_by_what_it_repairs(
+    monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any], release: str | None, in_order: bool,
+    second: float | None,
+) -> None:  # fmt: skip
+    """Ten times the miniature, of which one and a half times as much is repaired."""
+    other = None if release is None else case(layout="raidz2x6", release=release).release
+    one = case(layout="raidz2x6", **({"release": "openzfs-2.2"} | fields))
+    pool: Any = SimpleNamespace(scale=10.0, table="blocks", visited=None)
+    monkeypatch.setattr(member, "_small", lambda *given, in_order: in_order)
+    monkeypatch.setattr(member, "run_and_quiet", lambda setup, progress: ("run", 0.5))
+    monkeypatch.setattr(member, "share_correction", lambda given, pool: 1.5)
+    monkeypatch.setattr(member, "scaled", lambda *given, **named: (given, named))
+    (run, scale, model, setup), named = member.run_member(one, release=other, pool=pool, model="plane")  # type: ignore[misc, arg-type]
+    assert (run, scale, model, setup.model) == ("run", 10.0, "plane", in_order)
+    assert setup.release.openzfs_version == (other or one.release).openzfs_version
+    assert named == {"quiet_s": 0.5, "repaired": 15.0}
+    assert (None if setup.second is None else setup.second.at) == second
 
 
 @pytest.mark.parametrize(("lost", "correction"), [(20.0, 1.5), (0.0, 1.0)])
