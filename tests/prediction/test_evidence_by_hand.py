@@ -554,6 +554,9 @@ def test_what_goes_over_the_drive_once_meets_its_zones_as_far_as_files_reach(
     found = under_way._course(one)
     assert found.shape.share.tolist() == straight().share.tolist()
     assert (found.unlike, found.loose) == (0.0, under_way.noise("running.unknown_pace"))
+    numbers = one.drive.parameters()
+    rate = np.mean(numbers.zone_rates) if one.drive.kind == "mechanical" else numbers.flash_read_rate
+    assert found.issue_s == pytest.approx(one.alloc / one.layout.spread / rate)
     if reach is None:
         assert given == []
     else:

@@ -118,6 +118,16 @@ def test_metadata_is_asked_for_by_itself_or_as_the_child_of_a_visit() -> None:
     assert run._asked(asked, np.array([2])).tolist() == [3, 3, 3, 0], "the first of two counts"
 
 
+@pytest.mark.parametrize(("counted", "found"), [("counted", "counted"), (None, "executed")])
+def test_a_run_is_what_it_has_counted_when_the_operation_was_over(counted: str | None, found: str) -> None:
+    """What is run behind it, to learn of quiet txgs, counts for nothing; the plane is let go of."""
+    released: list[bool] = []
+    run = sampled(counted=counted)
+    run.run = SimpleNamespace(execute=lambda: "executed", release=lambda: released.append(True))
+    assert run.finish() == found
+    assert released == [True]
+
+
 # How long it takes.
 
 
@@ -408,7 +418,9 @@ def test_after_the_expansion_the_new_drive_is_one_of_the_vdevs_children() -> Non
     assert grown.read_leaf == (*before.read_leaf, len(model.leaves) - 1)
     assert grown.write_leaf == (-1,) * 5
     assert (grown.data, grown.parity, grown.grown) == (4, before.parity, before.grown + 1)
-    assert len(healthy_scrub(model).vdevs) == len(model.vdevs)
+    two = plane_model(case(layout="2*raidz1x4", operation="expand", release="openzfs-2.3"))
+    assert healthy_scrub(two).vdevs == (healthy_scrub(two).vdevs[0], two.vdevs[1])
+    assert healthy_scrub(two).vdevs[0].read_leaf == (*two.vdevs[0].read_leaf, len(two.leaves) - 1)
 
 
 # Rounds.
