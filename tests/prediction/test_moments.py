@@ -413,6 +413,12 @@ def test_metadata_lead_to_data_unevenly_over_short_ways() -> None:
     assert repair.error == NOISE.counters
 
 
+def test_of_nothing_issued_nothing_is_under_way() -> None:
+    """Whatever a window holds: the metadata phase is known as well as its counters."""
+    found = state(scan(scanned=5 * T, issued=0, elapsed=500.0), course(window=0.1))
+    assert (found.issued, found.under_way, found.unsure, found.error) == (0.0, 0.0, 0.0, NOISE.counters)
+
+
 def test_a_clock_of_the_pass_counts_from_the_end_of_the_metadata_phase() -> None:
     """What the metadata phase took nobody has seen: it goes on the time that is known."""
     passed = {"elapsed_is_pass": True}

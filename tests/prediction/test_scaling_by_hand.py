@@ -241,6 +241,10 @@ def test_of_a_removal_copying_grows_with_the_bytes_and_the_last_txgs_do_not(
     assert (found.time_s, found.visit_s, found.issue_s, found.sync_s) == (42.0, 0.0, 40.0, 2.0)
     assert (found.scale, found.span_s) == (10.0, 6.0)
     assert Copying.made == ["setup", None, None], "without levels there are none"
+    done = SimpleNamespace(phases=phases((0.0, 4.0)), end=4.0)
+    monkeypatch.setattr(Copying, "finish", lambda self: done)
+    found = member.run_member(one, pool=MINIATURE, model="plane")  # type: ignore[arg-type]
+    assert (found.time_s, found.sync_s) == (40.0, 0.0)
 
 
 def test_of_an_expansion_copying_and_the_txgs_of_its_start_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
