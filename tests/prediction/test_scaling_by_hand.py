@@ -394,6 +394,9 @@ def test_copying_of_an_expansion_grows_with_the_bytes_and_each_txg_of_its_start_
     space = 4 * one.drive_size
     assert asked == [(space, 8000.0 / space, 200.0, float(one.release.tunables["zfs_txg_timeout"]))]
     assert Copying.made == ["setup", None, True]
+    done = SimpleNamespace(phases=phases((0.0, 4.0)), end=4.0)
+    monkeypatch.setattr(Copying, "finish", lambda self: done)
+    assert expanding.expansion_of(one, "setup", 10.0, None).waiting_s == 0.0  # type: ignore[arg-type]
 
 
 # Tiles.
