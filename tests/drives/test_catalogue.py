@@ -9,6 +9,7 @@ import pytest
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
+from zsim.drives import catalogue
 from zsim.drives.catalogue import UNITS, drive_from_table, list_drives, load_drive
 from zsim.drives.models.model import seek_curve, zone_rates
 from zsim.drives.models.parameters import MAX_SEGMENTS
@@ -99,6 +100,16 @@ def test_a_drive_is_not_found_by_part_of_a_word(name):
 def test_an_unknown_name_suggests_the_nearest():
     with pytest.raises(InputError, match="st5000dm000"):
         load_drive("st5000dm00x1")
+
+
+def test_a_short_alias_counts_alone_and_a_longer_one_within_a_name(monkeypatch):
+    """Six letters or more; of several the longest, whatever its words."""
+    known = {"abcde": "short", "abcdef": "six", "seven77": "seven"}
+    monkeypatch.setattr(catalogue, "_aliases", lambda: known)
+    named = ("abcde", "AB-CDE", "my abcde", "my abcdef", "ab cdef 1", "abcdef seven77", "seven 77 of", "none")
+    assert [catalogue._stem_of_alias(name) for name in named] == [
+        "short", "short", None, "six", "six", "seven", "seven", None,
+    ]  # fmt: skip
 
 
 def test_reading_the_whole_takes_as_long_as_under_the_smooth_law():

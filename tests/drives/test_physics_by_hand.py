@@ -196,6 +196,22 @@ def test_a_band_from_before_is_as_full_as_those_of_the_run() -> None:
     assert (state[0][CACHED_BYTES], state[0][CACHED_WRITES]) == (20 * 4096, 20), "the run's own stay"
 
 
+@pytest.mark.parametrize(("left", "writes"), [(10, 7), (MIB, 1), (4096, 7)])
+def test_the_last_band_from_before_takes_what_is_left_of_bytes_and_writes(left: int, writes: int) -> None:
+    """Room for 4 KiB takes one write: of 10 bytes or of one write nothing is left, nor of the other."""
+    drive, rates, state = made(smr_prior=0.5)
+    state[0][PRIOR_BYTES], state[0][PRIOR_WRITES] = left, writes
+    assert clean_prior_band(drive, rates, state, SIZES, 30, 4096) == 0.0
+    assert (state[0][PRIOR_BYTES], state[0][PRIOR_WRITES]) == (0, 0)
+
+
+def test_some_of_the_bands_from_before_are_left_while_there_are_bytes_and_writes() -> None:
+    drive, rates, state = made(smr_prior=0.5)
+    state[0][PRIOR_BYTES], state[0][PRIOR_WRITES] = 4097, 2
+    clean_prior_band(drive, rates, state, SIZES, 30, 4096)
+    assert (state[0][PRIOR_BYTES], state[0][PRIOR_WRITES]) == (1, 1)
+
+
 def test_idle_time_cleans_after_a_rest_and_finishes_what_it_began() -> None:
     drive, rates, state = made()
     for band in (3, 4, 5):
@@ -367,6 +383,67 @@ def test_bounds_lie_below_the_times_and_close_to_them(name: str, write: bool) ->
     # A bound may lose a turn where the wait is nearly none.
     assert np.mean(off < 0.01 * parameters.revolution_s) > 0.9
     assert off.max() < 1.05 * parameters.revolution_s
+
+
+LARGE = replace(SHINGLED, capacity_bytes=1 << 42)
+UNIT = 1 << int(drive_table([LARGE])[0][0]["unit_bits"])
+
+
+@pytest.mark.parametrize(
+    ("gap", "turns", "write", "ahead", "bound"),
+    [
+        # Without a seek the turn alone; of nearly a whole one nothing, as it may have just come.
+        (0, 0.25, False, 0, 0.25 * TURN), (0, 0.9999, False, 0, 0.9999 * TURN), (0, 0.99999, False, 0, 0.0),
+        (0, 0.0, False, 0, 0.0), (-1, 0.25, False, 0, 0.25 * TURN), (1, 0.25, True, 0, 0.25 * TURN),
+        # A seek over one unit less than the gap, as both ends are rounded; a write settles besides.
+        (-2, 0.5, False, 9, 0.001 + 0.5 * TURN), (1 << 20, 0.5, False, 9, 0.001 + 0.010 / 512 + 0.5 * TURN),
+        (-(1 << 20), 0.9, True, 9, 0.0015 + 0.010 / 512 + 0.9 * TURN),
+        # A gap that passes under the head takes its own time; by one unit more than that for the rounding.
+        (3, 0.5, False, 10, 2 * UNIT / RATE), (11, 0.5, False, 10, 10 * UNIT / RATE),
+        (12, 0.5, False, 10, 0.001 + 0.5 * TURN), (1, 0.5, True, 10, 0.0),
+        (6, 0.5, True, 10, 5 * UNIT / RATE), (7, 0.5, True, 10, 0.0015 + 0.5 * TURN),
+    ],
+)  # fmt: skip
+def test_the_bound_of_a_request_is_its_seek_and_turn_or_what_passes_under(
+    gap: int, turns: float, write: bool, ahead: int, bound: float
+) -> None:
+    """So many units pass under the head of a read, half of them of a write; `turns` are left behind the seek."""  # noqa: E501
+    passes = ahead * UNIT or -1
+    table, _ = drive_table(
+        [replace(LARGE, read_pass_under_bytes=passes, write_pass_under_bytes=max(-1, passes // 2))]
+    )
+    here, at = 1 << 21, 0.0123
+    distance = (abs(gap) - 1) * UNIT / LARGE.capacity_bytes
+    seek = 0.0 if abs(gap) <= 1 else 0.001 + 0.010 * distance + 0.0005 * write
+    bearing = ((at + seek) / TURN + turns) % 1.0 + float(write)
+    bounds = np.empty(LANES, np.float32)
+    reach_bounds(
+        row(table), np.full(LANES, here + gap, np.int32), np.full(LANES, bearing, np.float32), LANES,
+        here * UNIT + 7, at, bounds,
+    )  # fmt: skip
+    assert bounds == pytest.approx(bound, abs=3e-5 * TURN)
+    assert (bounds <= bound).all()
+
+
+@pytest.mark.parametrize(
+    ("more", "short_s", "long_s", "seek"),
+    [
+        # Within a ten-thousandth of the knee either branch may hold: the shorter one bounds.
+        (-5e-5, 0.010, 0.003, 0.003), (5e-5, 0.010, 0.003, 0.003), (-5e-5, 0.003, 0.010, 0.003),
+        (5e-5, 0.003, 0.010, 0.003), (-2e-4, 0.010, 0.003, 0.010), (2e-4, 0.003, 0.010, 0.010),
+    ],
+)  # fmt: skip
+def test_near_the_knee_of_its_curve_a_seek_is_bounded_by_the_shorter_branch(
+    more: float, short_s: float, long_s: float, seek: float
+) -> None:
+    drive, _ = drive_table(
+        [replace(LARGE, seek_short_a_s=short_s, seek_long_c_s=long_s, seek_long_e_s=0.0, seek_knee=0.25)]
+    )
+    gap = round(LARGE.capacity_bytes / UNIT * 0.25 * (1.0 + more)) + 1
+    bounds = np.empty(LANES, np.float32)
+    bearing = np.full(LANES, (seek / TURN + 0.5) % 1.0, np.float32)
+    reach_bounds(row(drive), np.full(LANES, gap, np.int32), bearing, LANES, 0, 0.0, bounds)
+    assert bounds == pytest.approx(seek + 0.5 * TURN, abs=3e-5 * TURN)
 
 
 def test_what_is_nearly_under_the_head_has_not_passed() -> None:

@@ -14,7 +14,7 @@ from scipy.stats import norm
 from zsim.base.units import YEAR
 from zsim.case.case import Case
 from zsim.prediction.api import case_of
-from zsim.prediction.evidence import comparable, posterior, probes, slower
+from zsim.prediction.evidence import comparable, posterior, probes, slower, under_way
 from zsim.prediction.evidence.comparable import Comparison, NotCompared
 from zsim.prediction.evidence.likelihood import Weights, log_likelihood, weighted_quantiles, weights_of
 from zsim.prediction.evidence.posterior import (
@@ -28,7 +28,9 @@ from zsim.prediction.evidence.posterior import (
     WeighedEvidence,
 )
 from zsim.prediction.evidence.probes import ActivityProbe, HeldProbe, Ran, ScanProbe, as_it_was
-from zsim.prediction.evidence.under_way import scans_under_way
+from zsim.prediction.evidence.under_way import OwnPace, own_pace, scans_under_way
+from zsim.prediction.progress.course import straight
+from zsim.prediction.progress.moments import PoolFacts, State
 from zsim.prediction.statistics.response import KERNEL
 from zsim.scenario.evidence import Benchmark, ClassAlloc, DriveActivity, FinishedScan, RunningScan
 from zsim.scenario.model import Scenario
@@ -480,3 +482,83 @@ def test_statuses_of_one_scan_stand_together() -> None:
     resilver, undated = RunningScan(kind="resilver", since=NOON), RunningScan(kind="scrub")
     found = scans_under_way([other, first, resilver, second, undated, over()])
     assert found == [[resilver], [undated], [first, second], [other]]
+
+
+def pace_of(
+    monkeypatch: pytest.MonkeyPatch, one: Case, total: tuple[float, ...] = (50.0, 100.0, 200.0), **state: Any
+) -> tuple[OwnPace | None, PoolFacts]:
+    """Return the pace of a scan whose end lies there, and by which facts its counters were read."""
+    asked: list[PoolFacts] = []
+    known: dict[str, Any] = {"visited": 1.0, "issued": 0.5, "seconds": 50.0, "clock": "scan", "error": 0.0}
+    seen = State(**(known | state)) if state.get("issued", 0) is not None else None
+
+    def left(courses: Any, scans: Any, facts: PoolFacts) -> Any:
+        asked.append(facts)
+        return SimpleNamespace(state=seen, total=lambda: total)
+
+    monkeypatch.setattr(under_way, "remaining", left)
+    monkeypatch.setattr(under_way, "with_clocks", lambda scans: scans)
+    return own_pace(one, [RunningScan(kind="resilver")]), asked[0]
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_sorted"),
+    [
+        ({}, True), ({"release": "zol-0.7"}, False), ({"operation": "scrub"}, True),
+        ({"layout": "mirror2", "operation": "rebuild"}, False),
+    ],
+)  # fmt: skip
+def test_a_pace_reads_the_counters_of_its_release_and_tells_the_end_with_its_spread(
+    monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any], is_sorted: bool
+) -> None:
+    """From 50 to 200 s lie four fifths of a normal distribution: 2 x 1.2816 deviations."""
+    found, facts = pace_of(monkeypatch, case(**fields))
+    assert found == OwnPace(100.0, pytest.approx(math.log(4.0) / (2.0 * 1.2815516)))
+    assert facts.sorted is is_sorted
+
+
+@pytest.mark.parametrize(
+    ("total", "state"),
+    [
+        ((50.0, 100.0, 200.0), {"seconds": None}), ((50.0, 100.0, 200.0), {"issued": 0.0}),
+        ((50.0, 100.0, 200.0), {"issued": 0.0, "visited": 0.5}), ((50.0, 100.0, 200.0), {"issued": None}),
+        ((0.0, 100.0, 200.0), {}),
+    ],
+)  # fmt: skip
+def test_no_pace_is_told_without_repair_clock_or_end(
+    monkeypatch: pytest.MonkeyPatch, total: tuple[float, ...], state: dict[str, Any]
+) -> None:
+    assert pace_of(monkeypatch, case(), total, **state)[0] is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "reach"),
+    [
+        ({"operation": "scrub", "fill": 0.3}, 0.6), ({"operation": "scrub", "fill": 0.9}, 1.0),
+        ({"layout": "mirror2", "operation": "rebuild", "fill": 0.3}, 0.6),
+        ({"release": "zol-0.7"}, None), ({"drive": "generic-sata-ssd"}, None),
+    ],
+)  # fmt: skip
+def test_what_goes_over_the_drive_once_meets_its_zones_as_far_as_files_reach(
+    monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any], reach: float | None
+) -> None:
+    """Twice as far as the pool is full, and no further than to the end."""
+    given: list[Any] = []
+
+    def zoned(shape: Any, zones: Any, moving: float, far: float) -> Any:
+        given.append((zones, moving, far))
+        return shape
+
+    monkeypatch.setattr(under_way, "with_zones", zoned)
+    one = case(**({"memory": "1T"} | fields))
+    found = under_way._course(one)
+    assert found.shape.share.tolist() == straight().share.tolist()
+    assert (found.unlike, found.loose) == (0.0, under_way.noise("running.unknown_pace"))
+    numbers = one.drive.parameters()
+    rate = np.mean(numbers.zone_rates) if one.drive.kind == "mechanical" else numbers.flash_read_rate
+    assert found.issue_s == pytest.approx(one.alloc / one.layout.spread / rate)
+    if reach is None:
+        assert given == []
+    else:
+        zones = one.drive.parameters().zone_rates
+        assert given == [(zones, under_way.noise("running.moving"), pytest.approx(reach))]

@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 from tests.prediction.test_tiles import blocks
+from zsim.base.errors import NotSimulatedYet
 from zsim.engine.compiled.records import ITEM_DTYPE
-from zsim.prediction.exact import legacy, run
+from zsim.prediction.exact import legacy, run, tiles
 from zsim.prediction.exact import sorted as tiles_sorted
 from zsim.prediction.exact.queues import PreparedQueue, TileQueues, Waiting
 from zsim.prediction.exact.run import ExactRun
 from zsim.prediction.exact.sorted import Regions, SortedTiles, Visits
 from zsim.prediction.exact.tiles import Prepared, Preparer, Tile, Tiling, shift_records, turned
+from zsim.scenario.layout import Layout
 
 
 def tile(number: int, *, turn: int = 0, shift: tuple[int, ...] = (0,), rows: int = 0, base: int = 0) -> Tile:
@@ -131,8 +133,8 @@ def test_turned_blocks_keep_copies_that_are_not_there_absent() -> None:
     table = blocks(4)
     assert turned(table, 0, 5, 4) is table
     assert len(turned(table, 0, 5, 3)) == 3
-    moved = turned(table, 4, 3, 2)
-    assert moved.dva_vdev.tolist() == [[1, -1, -1]] * 2
+    moved = turned(table, 5, 3, 2)
+    assert moved.dva_vdev.tolist() == [[2, -1, -1]] * 2, "five on, of three"
     assert moved.dva_vdev.dtype == np.int32
     assert table.dva_vdev[:, 0].tolist() == [0] * 4
 
@@ -603,3 +605,25 @@ def test_an_exact_run_tells_no_more_than_all() -> None:
     ExactRun._report(made, 5.0, 0.5)
     ExactRun._report(made, 5.0, 1.2)
     assert told == [0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("layout", "held", "is_refused"),
+    [("3*mirror2", 2, False), ("2*mirror2+raidz1x3", 2, True), ("2*mirror2+raidz1x3", 3, False)],
+)
+def test_some_vdevs_stand_for_all_where_all_are_equal(
+    monkeypatch: pytest.MonkeyPatch, layout: str, held: int, is_refused: bool
+) -> None:
+    class TakenError(Exception):
+        """The population is taken."""
+
+    def passed(*given: Any, **named: Any) -> Any:
+        raise TakenError
+
+    first = SimpleNamespace(scale=9.0, vdevs=range(held))
+    monkeypatch.setattr(tiles, "pool_miniature", lambda given, blocks: (first, ""))
+    monkeypatch.setattr(tiles, "evenly", lambda pool: pool)
+    monkeypatch.setattr(Tiling, "_bytes", passed)
+    one: Any = SimpleNamespace(layout=Layout.parse(layout))
+    with pytest.raises(NotSimulatedYet if is_refused else TakenError):
+        Tiling(one, 10, 1)

@@ -153,8 +153,8 @@ def test_the_knob_that_saves_most_is_advised_with_its_price(monkeypatch: pytest.
 def test_several_loads_have_a_ratio_and_no_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     [(_, why, _)] = advice(monkeypatch, [KnobEffect(0.6, 0.02, 2.0, 0.4)], clients(0.2, 0.9))
     assert "waits 2 times as long as now" in why
-    [(_, why, _)] = advice(monkeypatch, [KnobEffect(0.6, 0.02, None, None)])
-    assert why.startswith("the saving is known to ")
+    [(_, why, _)] = advice(monkeypatch, [KnobEffect(0.05, 0.9, None, None)])
+    assert why.startswith("the saving is known to 90 % of the time")
 
 
 @pytest.mark.parametrize(

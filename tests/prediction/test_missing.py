@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from zsim.case.case import Case
+from zsim.prediction import missing as said_first
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.ensemble import unknowns
 from zsim.prediction.missing import missing, missing_of_all, record_sizes, record_span
+from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.model import Scenario
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -90,3 +92,30 @@ def test_one_size_is_no_span() -> None:
     stated = case(history="vm-host", fill=0.5)
     assert (" to " in record_span(stated)) is (len(record_sizes(stated)) > 1)
     assert record_span(case()).count(" to ") == 1
+
+
+@pytest.mark.parametrize(
+    ("stated", "vdevs"),
+    [
+        ({}, 1), ({"layout": "3*raidz2x6"}, 3), ({"layout": "3*raidz2x6", "operation": "scrub"}, 1),
+        ({"layout": "3*raidz2x6", "memory": "64G"}, None), ({"release": "zol-0.7"}, None),
+        ({"layout": "mirror2", "operation": "rebuild"}, None),
+    ],
+)  # fmt: skip
+def test_a_sorted_scan_that_needs_more_memory_than_is_common_says_how_much(
+    monkeypatch: pytest.MonkeyPatch, stated: dict[str, Any], vdevs: int | None
+) -> None:
+    """Records of 16 KiB take 32 with their parity; of 3 TiB each vdev that is repaired has as many."""
+    monkeypatch.setattr(said_first, "history_recipe", lambda *given: None)
+    monkeypatch.setattr(said_first, "mean_record_bytes", lambda recipe: 16 * KIB)
+    monkeypatch.setattr(said_first, "expansion", lambda recipe: 2.0)
+    monkeypatch.setattr(said_first, "format_bytes", str)
+    usual = {"drive_size": "4TB", "alloc": "3T", "release": "openzfs-2.3", "history": "vm-host"}
+    known = case(**(usual | stated))
+    factor = known.release.tunables.get("zfs_scan_mem_lim_fact", 1)
+    needed = (3 << 40) // (vdevs or 1) // (32 * KIB) * (SIO_BYTES + DVA_BYTES) * factor
+    for common in (needed, needed + 1):
+        monkeypatch.setattr(said_first, "COMMON_MEMORY", common)
+        told = missing(known, unknowns(known))
+        words = f"the memory of the host (taken as enough; with less than {needed} a sorted scan cannot"
+        assert [each.startswith(words) for each in told] == [True] * (common == needed and vdevs is not None)

@@ -390,8 +390,13 @@ def test_errors_of_reading_end_where_a_stretch_tells_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "second", [seen(0.2, 4000.0), seen(0.1, 4000.0), seen(0.5, 3000.0), seen(0.5, 2000.0)]
-)
+    "second",
+    [
+        seen(0.2, 4000.0), seen(0.1, 4000.0), seen(0.5, 3000.0), seen(0.5, 2000.0),
+        # More is issued, and less visited than before.
+        scan(scanned=4 * T, issued=5 * T, elapsed=4000.0),
+    ],
+)  # fmt: skip
 def test_no_work_no_time_or_work_undone_is_no_stretch(second: RunningScan) -> None:
     assert len(stretches([seen(0.2, 3000.0), second])) == 1
 
@@ -406,6 +411,12 @@ def test_metadata_lead_to_data_unevenly_over_short_ways() -> None:
     assert late.cells[VISIT_CELLS:].sum() == 0.0
     [repair] = stretches([seen(0.2, 3000.0)])
     assert repair.error == NOISE.counters
+
+
+def test_of_nothing_issued_nothing_is_under_way() -> None:
+    """Whatever a window holds: the metadata phase is known as well as its counters."""
+    found = state(scan(scanned=5 * T, issued=0, elapsed=500.0), course(window=0.1))
+    assert (found.issued, found.under_way, found.unsure, found.error) == (0.0, 0.0, 0.0, NOISE.counters)
 
 
 def test_a_clock_of_the_pass_counts_from_the_end_of_the_metadata_phase() -> None:

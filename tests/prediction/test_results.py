@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from zsim.prediction import results
+from zsim.prediction.answer.records import EvidenceUsed, Quantiles
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.sick import LostTime
 from zsim.prediction.results import EnsembleResult
@@ -149,3 +150,10 @@ def test_one_world_alone_has_no_interval() -> None:
     assert known.members == ()
     assert not known.has_interval
     assert ensemble().has_interval
+
+
+def test_an_interval_has_both_ends_and_evidence_that_is_not_used_narrows_nothing() -> None:
+    assert Quantiles(p10=1.0, p50=2.0, p90=3.0).has_interval
+    assert not Quantiles(p10=1.0, p50=2.0).has_interval
+    assert not Quantiles(p50=2.0, p90=3.0).has_interval
+    assert EvidenceUsed(kind="heal", observed=12.0, weight=0.0).narrows == 0.0

@@ -82,6 +82,10 @@ def test_what_a_slice_left_in_the_caches_grows_too() -> None:
     left = 2 * 3.0 - 2 * 1.0
     slices = (10.0 + left) * 10.0 / (5.0 + left / 2)
     assert found.sync_s == pytest.approx(left * 10.0 + slices)
+    # A single slice of 5 s leaves 2 s of work to its end: ten such, each with a quiet second.
+    once = run_of([("issue", 0.0, 5.0)], 8.0)
+    found = member.scaled(once, 10.0, SimpleNamespace(), setup_of(writes=True), quiet_s=1.0)  # type: ignore[arg-type]
+    assert found.sync_s == pytest.approx(20.0 + 10.0)
 
 
 @pytest.mark.usefixtures("slices_of_five")

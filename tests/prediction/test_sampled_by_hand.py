@@ -118,6 +118,43 @@ def test_metadata_is_asked_for_by_itself_or_as_the_child_of_a_visit() -> None:
     assert run._asked(asked, np.array([2])).tolist() == [3, 3, 3, 0], "the first of two counts"
 
 
+@pytest.mark.parametrize(("counted", "found"), [("counted", "counted"), (None, "executed")])
+def test_a_run_is_what_it_has_counted_when_the_operation_was_over(counted: str | None, found: str) -> None:
+    """What is run behind it, to learn of quiet txgs, counts for nothing; the plane is let go of."""
+    released: list[bool] = []
+    run = sampled(counted=counted)
+    run.run = SimpleNamespace(execute=lambda: "executed", release=lambda: released.append(True))
+    assert run.finish() == found
+    assert released == [True]
+
+
+@pytest.mark.parametrize(
+    ("txgs", "is_sorted", "done", "whole"),
+    [
+        (0, False, False, False), (0, True, False, True), (3, False, False, True), (3, False, True, False),
+        (0, True, True, False),
+    ],
+)  # fmt: skip
+def test_a_slice_is_whole_unless_it_comes_to_the_end_or_begins_a_scan_by_birth(
+    txgs: int, is_sorted: bool, done: bool, whole: bool
+) -> None:
+    """Five seconds of issue, and two of the txg's own."""
+    run = sampled(stream([1.0]), stream([1.0]), sorted=is_sorted)
+    run.plane = SimpleNamespace(now=1.0)
+
+    def go_on(seconds: float) -> Any:
+        run.plane.now += seconds
+        yield
+
+    run._notes = SimpleNamespace(begin=lambda: None, end=lambda: ["note"])
+    run._scan = SimpleNamespace(issue=lambda: go_on(5.0))
+    run.control = SimpleNamespace(
+        txgs=txgs, finished=lambda streams: done and streams == 2, sync=lambda: go_on(2.0)
+    )
+    list(run._period())
+    assert run.periods == [Period(1.0, 6.0, 8.0, ["note"], whole, done)]
+
+
 # How long it takes.
 
 
@@ -386,6 +423,37 @@ def test_the_smallest_block_of_a_draid_lies_on_a_whole_stripe() -> None:
     assert stretch._most_blocks(case()) == stretch.WATCHED_BLOCKS
 
 
+@pytest.mark.parametrize(
+    ("fields", "end", "blocks"),
+    [
+        ({}, 10.0, 2500), ({}, 9.0, 2778), ({}, 25.0, None), ({"operation": "scrub"}, 10.0, 2500),
+        ({"load": []}, 10.0, None), ({}, 1.0, 4000),
+    ],
+)  # fmt: skip
+def test_a_run_that_is_too_short_for_its_clients_is_made_of_more_blocks(
+    monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any], end: float, blocks: int | None
+) -> None:
+    """A thousand blocks take 10 s, clients are watched for 25; 4000 blocks at most, and twice as long."""
+    asked: list[Any] = []
+    longer = SimpleNamespace(
+        execute_for=lambda seconds: asked.append(seconds) or "longer", release=lambda: None
+    )
+    monkeypatch.setattr(stretch, "_seconds", lambda result: 25.0)
+    monkeypatch.setattr(stretch, "_most_blocks", lambda given: 4000)
+    monkeypatch.setattr(stretch, "miniature", lambda given, *, blocks: asked.append(blocks))
+    monkeypatch.setattr(stretch, "setup_of", lambda *given: None)
+    monkeypatch.setattr(stretch, "Run", lambda setup: longer)
+    result = SimpleNamespace(run=SimpleNamespace(end=end), model=None)
+    bench = SimpleNamespace(
+        case=case(**({"load": [{"kind": "random-read", "rate": 5}]} | fields)), shown=result, result=result
+    )
+    found = stretch.stretch(bench, 1000)  # type: ignore[arg-type]
+    assert found == (result.run if blocks is None else "longer")
+    assert asked == ([] if blocks is None else [blocks, 50.0])
+    bench.shown = SimpleNamespace(run="of the world in the middle")
+    assert stretch.stretch(bench, 1000) == "of the world in the middle"  # type: ignore[arg-type]
+
+
 # Expansions.
 
 
@@ -408,7 +476,9 @@ def test_after_the_expansion_the_new_drive_is_one_of_the_vdevs_children() -> Non
     assert grown.read_leaf == (*before.read_leaf, len(model.leaves) - 1)
     assert grown.write_leaf == (-1,) * 5
     assert (grown.data, grown.parity, grown.grown) == (4, before.parity, before.grown + 1)
-    assert len(healthy_scrub(model).vdevs) == len(model.vdevs)
+    two = plane_model(case(layout="2*raidz1x4", operation="expand", release="openzfs-2.3"))
+    assert healthy_scrub(two).vdevs == (healthy_scrub(two).vdevs[0], two.vdevs[1])
+    assert healthy_scrub(two).vdevs[0].read_leaf == (*two.vdevs[0].read_leaf, len(two.leaves) - 1)
 
 
 # Rounds.

@@ -23,7 +23,7 @@ from zsim.prediction.inputs.sick import (
     spare_children,
     without_slow,
 )
-from zsim.prediction.runs import sitting
+from zsim.prediction.runs import sick_drives, sitting
 from zsim.prediction.runs.sources import _keep
 from zsim.prediction.runs.what_if import at_their_rate
 from zsim.prediction.runs.windows import NOTE_EVENTS, CourseNotes, SampledStream
@@ -177,3 +177,12 @@ def test_nothing_sits_out_unless_it_is_asked_for(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(sitting, "miniature", run)
     assert sitting.sits_out(case(release="openzfs-2.4", slow=["3:x3"])) == frozenset()
     assert sitting.sits_out(case(release="openzfs-2.4", autosit=True)) == frozenset()
+
+
+def test_a_drive_that_is_offline_is_read_by_nothing_and_sits_out_of_nothing() -> None:
+    model = plane_model(case(layout="2*mirror3", operation="scrub"))
+    first = replace(model.vdevs[0], sitting_out=frozenset({(0, 1), (0, 2)}))
+    without = sick_drives._without(replace(model, vdevs=(first, model.vdevs[1])), 1)
+    assert [vdev.read_leaf for vdev in without.vdevs] == [(0, -1, 2), (3, 4, 5)]
+    assert without.vdevs[0].sitting_out == {(0, 2)}
+    assert without.vdevs[1] == model.vdevs[1]

@@ -49,6 +49,31 @@ def test_a_member_has_one_of_both_sector_sizes() -> None:
     assert sizes == [12, 9]
 
 
+def test_how_bands_are_rewritten_is_unknown_of_a_shingled_drive_that_is_written_to() -> None:
+    """A scrub writes next to nothing, and old drives are only read."""
+    shingled, plain = {"drive": "generic-5400rpm-smr"}, {"drive": "generic-5400rpm-cmr"}
+    assert "shingling" in names(**shingled)
+    assert "shingling" not in names(**shingled, operation="scrub")
+    assert "shingling" not in names(**plain)
+    assert "shingling" in names(**plain, new_drive="generic-5400rpm-smr")
+    assert "shingling" not in names(**shingled, new_drive="generic-5400rpm-cmr")
+
+
+def test_what_is_not_known_of_drives_is_settled_by_their_name_or_else_by_measuring() -> None:
+    """Once its class is named, drives of it differ still: that tells a measurement alone."""
+
+    def words(**changes: Any) -> dict[str, str]:
+        found = unknowns(case_of(Scenario.from_dict(OLD | changes)))
+        return {each.name: each.words for each in found}
+
+    unnamed, named = words(), words(drive="generic-7200rpm-cmr")
+    for name, what in (("inner_ratio", "inner tracks"), ("seek", "seek times"), ("overhead", "small reads")):
+        assert unnamed[name] == "name the drive (--drive)"
+        assert named[name] == f"measure the drive's {what}"
+    assert unnamed["outer_rate"] == unnamed["seek"]
+    assert named["outer_rate"] == "fit the drive to your own measurements"
+
+
 def test_freebsd_10_is_of_its_time() -> None:
     years = [load_release(name).year for name in ("freebsd-9.2", "freebsd-10.3")]
     assert years[0] < years[1] < LATEST

@@ -6,6 +6,7 @@ their items and operations stand in rings that are filled on while the scan goes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -131,5 +132,7 @@ def member_result(run: RunResult, setup: RunSetup) -> MemberResult:
     MemberResult
         Nothing is scaled: its scale is 1, and the ends of txgs are what the phases leave of the duration [s].
     """
-    visit, issue = seconds_of(run.phases, "visit"), seconds_of(run.phases, "issue")
+    visit = seconds_of(run.phases, "visit")
+    # What follows a metadata phase is issued, or copied by address: it goes by the name of its operation.
+    issue = math.fsum(end - begin for name, begin, end in run.phases if name != "visit")
     return MemberResult(run.end, visit, issue, run.end - visit - issue, 1.0, run, setup.model)

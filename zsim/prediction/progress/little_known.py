@@ -72,7 +72,7 @@ def even_course(
         Metadata phase of a sorted scan over that; other scans have none.
     """
     numbers = case.drive.parameters()
-    rate = float(np.mean(numbers.zone_rates)) if numbers.zone_rates else numbers.flash_read_rate
+    rate = numbers.flash_read_rate if numbers.kind == "flash" else float(np.mean(numbers.zone_rates))
     each = case.alloc / case.layout.spread
     sorts = case.release.order == "sorted" and case.operation not in COPIES
     return Course(

@@ -187,7 +187,7 @@ class MiddleWorld:
         share = 1.0 / len(times)
         if len(times) < 2:
             times, share = self.small, SMALL_BLOCKS / max(SMALL_BLOCKS, len(self.pool.table))
-        if len(times) < 2 or unseen == 0.0:
+        if len(times) < 2:
             return 0.0
         return student(len(times) - 1) * float(np.log(times).std(ddof=1)) * math.sqrt(share) * unseen
 
