@@ -193,6 +193,26 @@ def test_names_of_one_wait_lie_a_line_apart() -> None:
     assert (low, high) == pytest.approx((math.log10(40) - 0.1, heights[-1] + 0.1), abs=1e-5)
 
 
+def test_where_all_points_are_one_their_time_and_a_tenth_of_a_decade_are_the_room() -> None:
+    """Ten hours at 40 ms, as with the defaults: 0.8 h left, 1.2 and 7.5 h right, a hundredth above."""
+    (axes,) = drawn(setting("zfs_q", 1.0, 1.0, on_front=True), p99=0.04).axes
+    assert axes.get_xlim() == pytest.approx((9.2, 18.7))
+    assert [math.log10(edge / 40) for edge in axes.get_ylim()] == pytest.approx([-0.01, 0.01])
+    assert axes.texts[0].xy == pytest.approx((11.2, 40))
+
+
+def test_a_page_has_the_table_where_something_helps_and_names_as_they_are() -> None:
+    helped = tuning(setting(), stated=("pool <b>",), without_effect=("zfs_x",))._repr_html_()
+    assert helped.startswith("<p>zfs_vdev_scrub_max_active=8 helps most: it saves 2 h.</p><p>The resilver")
+    assert "<p>Stated: pool &lt;b&gt;.</p><div" in helped
+    assert helped.endswith("<p>No effect beyond its error: zfs_x.</p>")
+    alone = tuning(without_effect=("zfs_x",))
+    assert "<table" not in alone._repr_html_()
+    assert len(str(alone).split("\n\n")) == 1, "no room for a table that is not there"
+    assert len(str(tuning(setting(), without_effect=("zfs_x",))).split("\n\n")) == 3
+    assert repr(alone) == f"<Tuning: {alone.heading()[0]}>"
+
+
 # --- repeats of a sweep
 
 
