@@ -82,6 +82,7 @@ PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (
             "pool/blocks.py",
             "pool/fragmentation.py",
+            "pool/packed.py",
             "pool/statistics.py",
             "pool/measured",
             "pool/miniature",
