@@ -1,8 +1,14 @@
-"""Processes that answer scenarios: each once; refusals are answers, faults are errors of this process."""
+"""Processes that answer scenarios: each once; refusals are answers, faults are errors of this process.
+
+Scripts need no main guard for them.
+"""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,3 +64,21 @@ def test_processes_share_scenarios_and_go_with_the_last(monkeypatch: pytest.Monk
     few = dict(running._shared_out(ScenarioQueue([IMPOSSIBLE]), 2))
     assert list(few) == [0], "one that has nothing to do is ended, too"
     assert all(each.process.poll() is not None for each in begun)
+
+
+PROGRAM = """
+import zsim
+table = zsim.compare("mirror2", "raidz1x3", "raidz1x4", "raidz2x4", "raidz2x5", "raidz2x6",
+                     fill=0.0004, drive_size="1TB", jobs=2)
+print(len(table), table[0]["p50_s"] > 0)
+"""
+
+
+@pytest.mark.parametrize("how", ["stdin", "file"])
+def test_a_plain_script_compares_many_layouts(how: str, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(PROGRAM)
+    asked = [sys.executable, "-"] if how == "stdin" else [sys.executable, str(tmp_path / "script.py")]
+    given = PROGRAM if how == "stdin" else None
+    found = subprocess.run(asked, input=given, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert found.stdout.split() == ["6", "True"], found.stderr
+    assert found.stderr == ""
