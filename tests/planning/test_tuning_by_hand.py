@@ -172,6 +172,12 @@ def test_with_clients_each_setting_is_at_its_time_and_wait_and_the_front_is_a_li
     # Names lie right of all points, by 0.12 of what these take of the axis: ten less seven hours.
     assert [note.xy[0] for note in axes.texts] == pytest.approx([10 + 0.12 * 3] * 2)
     assert axes.get_xlim() == pytest.approx((7 - 0.08 * 3, 10.36 + 0.75 * 3))
+    # Each name has a line from its point.
+    ends = [list(zip(*line.get_data(), strict=True)) for line in axes.lines if line.get_linewidth() == 0.5]
+    assert ends == [
+        [pytest.approx(point), pytest.approx(note.xy)]
+        for point, note in zip(((9, 40), (7, 80)), axes.texts, strict=True)
+    ]
     assert picture.get_size_inches()[1] == pytest.approx(4.6)
 
 
@@ -199,6 +205,8 @@ def test_where_all_points_are_one_their_time_and_a_tenth_of_a_decade_are_the_roo
     assert axes.get_xlim() == pytest.approx((9.2, 18.7))
     assert [math.log10(edge / 40) for edge in axes.get_ylim()] == pytest.approx([-0.01, 0.01])
     assert axes.texts[0].xy == pytest.approx((11.2, 40))
+    (front,) = [line for line in axes.lines if line.get_label() == "nothing tried beats these in both"]
+    assert list(front.get_xdata()) == pytest.approx([10]), "what is as good as the defaults stands for them"
 
 
 def test_a_page_has_the_table_where_something_helps_and_names_as_they_are() -> None:

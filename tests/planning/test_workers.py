@@ -5,6 +5,7 @@ Scripts need no main guard for them.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import zsim
 from zsim.planning import running
 from zsim.planning.rows import ANSWER
 from zsim.planning.sharing import ScenarioQueue
@@ -26,6 +28,24 @@ def worker() -> Iterator[running._Worker]:
     found = running._Worker()
     yield found
     found.end()
+
+
+def test_processes_run_the_package_that_this_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def popen(command: Any, *, env: dict[str, str], **more: Any) -> Any:
+        seen.append(env["PYTHONPATH"])
+        raise InterruptedError
+
+    monkeypatch.setattr(running.subprocess, "Popen", popen)  # type: ignore[attr-defined]
+    for before in (None, "/elsewhere"):
+        monkeypatch.delenv("PYTHONPATH", raising=False)
+        if before:
+            monkeypatch.setenv("PYTHONPATH", before)
+        with pytest.raises(InterruptedError):
+            running._Worker()
+    home = str(Path(zsim.__file__).parents[1])
+    assert seen == [home, f"{home}{os.pathsep}/elsewhere"]
 
 
 def test_a_process_answers_line_after_line_until_it_is_ended(worker: running._Worker) -> None:
