@@ -226,6 +226,7 @@ def test_widths_of_a_family_tell_the_hours_of_the_others() -> None:
     every = [candidate(f"raidz2x{width}") for width in (4, 6, 8, 12, 16)]
     tried = probes(every)
     assert [str(each.layout) for each in tried] == ["raidz2x4", "raidz2x8", "raidz2x16"]
+    assert probes([every[place] for place in (4, 0, 3, 2, 1)]) == tried, "in whatever order they come"
     known = {
         str(each.layout): RepairHours(*(factor * each.vdev.children**2 for factor in (1, 2, 4)))
         for each in tried

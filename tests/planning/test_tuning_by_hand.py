@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.case.resolve import resolve
 from zsim.planning.drawing import _columns, _is_square, figure
 from zsim.planning.rows import ANSWER
 from zsim.planning.store.keys import MOST_SHARDS, Shard, key_of
@@ -23,9 +24,10 @@ from zsim.planning.store.refine import (
 )
 from zsim.planning.table import LEAST_ROWS, Table
 from zsim.planning.tune import drawing
-from zsim.planning.tune.api import _middle, _on_front
+from zsim.planning.tune.api import _middle, _on_front, set_by_hours
 from zsim.planning.tune.records import Tuning
 from zsim.planning.tune.settings import Setting
+from zsim.scenario.model import Scenario
 
 HOUR = 3600.0
 
@@ -68,6 +70,18 @@ def test_the_front_is_what_nothing_beats_the_defaults_included() -> None:
     alone = [setting(ratio=0.8), setting(ratio=0.9)]
     assert [_on_front(each, alone) for each in alone] == [True, False], "without clients the quickest"
     assert _middle([SimpleNamespace(time_s=each) for each in (1.0, 9.0, 3.0)]) == 3.0  # type: ignore[arg-type]
+
+
+def test_a_setting_that_the_product_writes_by_itself_says_how_long_it_lasts() -> None:
+    stated = {"layout": "mirror2", "product": "truenas-25.10", "begins": "fri 17:30"}
+    case = resolve(Scenario.from_dict(stated))
+    each, other = setting("zfs_vdev_scrub_max_active"), setting("zfs_vdev_aggregation_limit")
+    assert set_by_hours((each, other, each), case) == (
+        "TrueNAS 25.10 writes zfs_vdev_scrub_max_active itself where its hours (18:00-09:00) begin and end: "
+        "what is set by hand lasts until then.",
+    )
+    assert set_by_hours((other,), case) == ()
+    assert set_by_hours((each,), resolve(Scenario.from_dict({"layout": "mirror2"}))) == ()
 
 
 def test_the_first_line_says_what_is_saved_and_what_it_costs() -> None:
