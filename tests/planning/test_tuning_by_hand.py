@@ -247,6 +247,8 @@ def test_a_row_takes_four_seeds_and_at_most_double_until_its_median_is_known() -
     assert reached == pytest.approx(3.18245 * math.log(1.05 / 0.95) / math.sqrt(3) / 2, rel=1e-3)
     assert seeds_needed(four, reached) == 4
     assert seeds_needed(four, reached * 0.999) == 5
+    # The half width falls with the root of the count: of 1.45 times as many as four six are whole.
+    assert seeds_needed(four, reached / math.sqrt(1.45)) == 6
     assert seeds_needed(four, reached / math.sqrt(1.9)) == 8
     assert seeds_needed(four, reached / 100) == 8
     assert seeds_needed(four * 2, reached / 100) == 16
