@@ -51,6 +51,29 @@ PLANNING = tuple(
     for path in sorted((ROOT / "zsim" / "planning").iterdir())
     if path.stem not in {*APART, "__init__", "__pycache__"}
 )
+PLANNING_TESTS = (
+    *(
+        f"planning/test_{name}.py"
+        for name in (
+            "columns",
+            "design",
+            "design_by_hand",
+            "drawing",
+            "interrupts",
+            "plan",
+            "progress",
+            "rates",
+            "sharing",
+            "tables",
+            "tables_by_hand",
+            "tune",
+            "tuning_by_hand",
+            "workers",
+        )
+    ),
+    "planning/store",
+)
+"""Those of rooms that are parts of their own are theirs."""
 PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "vdevs": (("vdevs",), ("vdevs",)),
     "scan": (("scan", "operation/memory_limit.py"), ("scan",)),
@@ -59,6 +82,7 @@ PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (
             "pool/blocks.py",
             "pool/fragmentation.py",
+            "pool/packed.py",
             "pool/statistics.py",
             "pool/measured",
             "pool/miniature",
@@ -83,7 +107,7 @@ PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "fleet": (("planning/fleet",), ("planning/fleet", "planning/test_pictures.py")),
     "timeline": (("planning/timeline",), ("planning/timeline", "planning/test_pictures.py")),
     "eta": (("planning/eta",), ETA_TESTS),
-    "planning": (PLANNING, ("planning",)),
+    "planning": (PLANNING, PLANNING_TESTS),
     "scenario": (("scenario",), ("scenario",)),
     "case": (("case",), CASE_TESTS),
 }

@@ -226,6 +226,7 @@ def test_widths_of_a_family_tell_the_hours_of_the_others() -> None:
     every = [candidate(f"raidz2x{width}") for width in (4, 6, 8, 12, 16)]
     tried = probes(every)
     assert [str(each.layout) for each in tried] == ["raidz2x4", "raidz2x8", "raidz2x16"]
+    assert probes([every[place] for place in (4, 0, 3, 2, 1)]) == tried, "in whatever order they come"
     known = {
         str(each.layout): RepairHours(*(factor * each.vdev.children**2 for factor in (1, 2, 4)))
         for each in tried
@@ -393,6 +394,25 @@ def test_what_a_change_is_worth_is_a_factor_on_what_is() -> None:
     )  # fmt: skip
     assert found.grid().numeric == frozenset({1, 2, 3, 4})
     assert found.heading() == ()
+
+
+def test_a_plan_is_plain_data_a_page_and_a_table() -> None:
+    found = design(told("a"), told("b", 30.0, meets=False), stated=("pool <b>",))
+    assert found.to_dict() == {
+        "schema_version": 1, "question": "layouts", "answer": None, "stated": ["pool <b>"],
+        "requirements": ["p90 < 24h"], "rows": [dict(row) for row in found.rows], "provenance": {},
+    }  # fmt: skip
+    assert [each["layout"] for each in found.meeting] == ["a"]
+    assert repr(found) == "<Design: 1 of 2 layouts meet p90 < 24h.>"
+    page = found._repr_html_()
+    assert page.startswith("<h3>1 of 2 layouts meet p90 &lt; 24h.</h3><p>Stated: pool &lt;b&gt;.</p><div")
+    assert page.endswith(f"<p>{found.notes()[-1]}</p>")
+    assert found.text().splitlines()[0].split()[:2] == ["layout", "front"]
+    free = Design(question="layouts", rows=found.rows, requirements=(), provenance={})
+    assert free.headline() == "1 of 2 layouts are possible."
+    worth = design(Step("as it is", 1e-3, 4e-3).row(Step("", 1e-3, 4e-3)), question="worth", stated=("x",))
+    assert worth.heading() == ("Stated: x.",)
+    assert worth.notes() == ("times: chance as it would be over the chance as it is.",)
 
 
 # --- pictures

@@ -126,15 +126,3 @@ def test_no_worker_outlives_its_sweep(number: signal.Signals, tmp_path: Path) ->
             assert process.returncode == 130
             assert f"what is finished is kept in {store}" in err
             assert store.read_text().endswith("\n")
-
-
-@posix
-def test_a_plain_script_needs_no_guard(tmp_path: Path) -> None:
-    script = tmp_path / "plain.py"
-    script.write_text(
-        "import zsim\n"
-        "table = zsim.compare('mirror2', 'mirror3', 'raidz1x3', 'raidz1x4', 'raidz2x4', 'raidz2x5',"
-        " fill=0.1, drive_size='32GB', jobs=2)\nprint(len([row['p50_s'] for row in table]))\n"
-    )
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=300)
-    assert (done.stdout, done.stderr) == ("6\n", "")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -241,26 +239,6 @@ def test_what_is_compared_may_be_a_list_and_sizes_text(monkeypatch: pytest.Monke
     assert listed == compare("raidz2x6", mirror, "raidz1x4", drive_size="18TB", data=40 << 40)
     with pytest.raises(InputError, match="layouts '?6"):
         compare(6, fill=0.5)  # type: ignore[arg-type]
-
-
-# Scripts without a main guard.
-
-PROGRAM = """
-import zsim
-table = zsim.compare("mirror2", "raidz1x3", "raidz1x4", "raidz2x4", "raidz2x5", "raidz2x6",
-                     fill=0.0004, drive_size="1TB", jobs=2)
-print(len(table), table[0]["p50_s"] > 0)
-"""
-
-
-@pytest.mark.parametrize("how", ["stdin", "file"])
-def test_a_plain_script_compares_many_layouts(how: str, tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(PROGRAM)
-    asked = [sys.executable, "-"] if how == "stdin" else [sys.executable, str(tmp_path / "script.py")]
-    given = PROGRAM if how == "stdin" else None
-    found = subprocess.run(asked, input=given, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert found.stdout.split() == ["6", "True"], found.stderr
-    assert found.stderr == ""
 
 
 def test_what_no_row_states_is_said_and_what_follows_from_it_is_left_out() -> None:

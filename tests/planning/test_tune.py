@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from zsim import Scenario, predict
 from zsim.case.resolve import resolve
-from zsim.planning.tune.api import set_by_hours, tune
+from zsim.planning.tune.api import tune
 from zsim.planning.tune.records import Tuning
 from zsim.planning.tune.settings import Setting
 from zsim.scenario.releases.renamed import sysctl_name
@@ -100,17 +99,6 @@ def test_lines_are_those_of_the_system_that_is_stated(stated: dict[str, str], sy
 def test_a_line_is_as_its_system_takes_it(system: str, line: str) -> None:
     each = Setting("zfs_resilver_delay", 0, 2, 0.5, 0.01, None, None, "modelled", "", "")
     assert each.line(system, each.value) == line
-
-
-def test_a_setting_that_the_product_writes_by_itself_says_how_long_it_lasts() -> None:
-    case = resolve(Scenario.from_dict(POOL | {"product": "truenas-25.10", "begins": "fri 17:30"}))
-    each = Setting("zfs_vdev_scrub_max_active", 16, 3, 0.9, 0.01, None, None, "modelled", "", "")
-    other = replace(each, name="zfs_vdev_aggregation_limit")
-    assert set_by_hours((each, other), case) == (
-        "TrueNAS 25.10 writes zfs_vdev_scrub_max_active itself where its hours (18:00-09:00) begin and end: "
-        "what is set by hand lasts until then.",
-    )
-    assert set_by_hours((other,), case) == ()
 
 
 def test_a_factor_shows_that_it_is_larger_than_its_error() -> None:

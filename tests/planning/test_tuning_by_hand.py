@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.case.resolve import resolve
 from zsim.planning.drawing import _columns, _is_square, figure
 from zsim.planning.rows import ANSWER
 from zsim.planning.store.keys import MOST_SHARDS, Shard, key_of
@@ -23,9 +24,10 @@ from zsim.planning.store.refine import (
 )
 from zsim.planning.table import LEAST_ROWS, Table
 from zsim.planning.tune import drawing
-from zsim.planning.tune.api import _middle, _on_front
+from zsim.planning.tune.api import _middle, _on_front, set_by_hours
 from zsim.planning.tune.records import Tuning
 from zsim.planning.tune.settings import Setting
+from zsim.scenario.model import Scenario
 
 HOUR = 3600.0
 
@@ -68,6 +70,18 @@ def test_the_front_is_what_nothing_beats_the_defaults_included() -> None:
     alone = [setting(ratio=0.8), setting(ratio=0.9)]
     assert [_on_front(each, alone) for each in alone] == [True, False], "without clients the quickest"
     assert _middle([SimpleNamespace(time_s=each) for each in (1.0, 9.0, 3.0)]) == 3.0  # type: ignore[arg-type]
+
+
+def test_a_setting_that_the_product_writes_by_itself_says_how_long_it_lasts() -> None:
+    stated = {"layout": "mirror2", "product": "truenas-25.10", "begins": "fri 17:30"}
+    case = resolve(Scenario.from_dict(stated))
+    each, other = setting("zfs_vdev_scrub_max_active"), setting("zfs_vdev_aggregation_limit")
+    assert set_by_hours((each, other, each), case) == (
+        "TrueNAS 25.10 writes zfs_vdev_scrub_max_active itself where its hours (18:00-09:00) begin and end: "
+        "what is set by hand lasts until then.",
+    )
+    assert set_by_hours((other,), case) == ()
+    assert set_by_hours((each,), resolve(Scenario.from_dict({"layout": "mirror2"}))) == ()
 
 
 def test_the_first_line_says_what_is_saved_and_what_it_costs() -> None:
@@ -172,6 +186,12 @@ def test_with_clients_each_setting_is_at_its_time_and_wait_and_the_front_is_a_li
     # Names lie right of all points, by 0.12 of what these take of the axis: ten less seven hours.
     assert [note.xy[0] for note in axes.texts] == pytest.approx([10 + 0.12 * 3] * 2)
     assert axes.get_xlim() == pytest.approx((7 - 0.08 * 3, 10.36 + 0.75 * 3))
+    # Each name has a line from its point.
+    ends = [list(zip(*line.get_data(), strict=True)) for line in axes.lines if line.get_linewidth() == 0.5]
+    assert ends == [
+        [pytest.approx(point), pytest.approx(note.xy)]
+        for point, note in zip(((9, 40), (7, 80)), axes.texts, strict=True)
+    ]
     assert picture.get_size_inches()[1] == pytest.approx(4.6)
 
 
@@ -193,6 +213,28 @@ def test_names_of_one_wait_lie_a_line_apart() -> None:
     assert (low, high) == pytest.approx((math.log10(40) - 0.1, heights[-1] + 0.1), abs=1e-5)
 
 
+def test_where_all_points_are_one_their_time_and_a_tenth_of_a_decade_are_the_room() -> None:
+    """Ten hours at 40 ms, as with the defaults: 0.8 h left, 1.2 and 7.5 h right, a hundredth above."""
+    (axes,) = drawn(setting("zfs_q", 1.0, 1.0, on_front=True), p99=0.04).axes
+    assert axes.get_xlim() == pytest.approx((9.2, 18.7))
+    assert [math.log10(edge / 40) for edge in axes.get_ylim()] == pytest.approx([-0.01, 0.01])
+    assert axes.texts[0].xy == pytest.approx((11.2, 40))
+    (front,) = [line for line in axes.lines if line.get_label() == "nothing tried beats these in both"]
+    assert list(front.get_xdata()) == pytest.approx([10]), "what is as good as the defaults stands for them"
+
+
+def test_a_page_has_the_table_where_something_helps_and_names_as_they_are() -> None:
+    helped = tuning(setting(), stated=("pool <b>",), without_effect=("zfs_x",))._repr_html_()
+    assert helped.startswith("<p>zfs_vdev_scrub_max_active=8 helps most: it saves 2 h.</p><p>The resilver")
+    assert "<p>Stated: pool &lt;b&gt;.</p><div" in helped
+    assert helped.endswith("<p>No effect beyond its error: zfs_x.</p>")
+    alone = tuning(without_effect=("zfs_x",))
+    assert "<table" not in alone._repr_html_()
+    assert len(str(alone).split("\n\n")) == 1, "no room for a table that is not there"
+    assert len(str(tuning(setting(), without_effect=("zfs_x",))).split("\n\n")) == 3
+    assert repr(alone) == f"<Tuning: {alone.heading()[0]}>"
+
+
 # --- repeats of a sweep
 
 
@@ -205,6 +247,8 @@ def test_a_row_takes_four_seeds_and_at_most_double_until_its_median_is_known() -
     assert reached == pytest.approx(3.18245 * math.log(1.05 / 0.95) / math.sqrt(3) / 2, rel=1e-3)
     assert seeds_needed(four, reached) == 4
     assert seeds_needed(four, reached * 0.999) == 5
+    # The half width falls with the root of the count: of 1.45 times as many as four six are whole.
+    assert seeds_needed(four, reached / math.sqrt(1.45)) == 6
     assert seeds_needed(four, reached / math.sqrt(1.9)) == 8
     assert seeds_needed(four, reached / 100) == 8
     assert seeds_needed(four * 2, reached / 100) == 16

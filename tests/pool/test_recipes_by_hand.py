@@ -67,6 +67,9 @@ def test_what_each_release_has_of_the_allocator() -> None:
     assert [each.sticky for each in every] == [STICKY_UNTIL_FRAGMENTED, *[STICKY_FRAG] * 6]
     assert [style(name).aliquot_counts_parity for name in ("2.1.5", "2.1.6")] == [True, False]
     assert {each.aliquot for each in every[:4]} == {512 * KIB}
+    # Of 0.6.5 the threshold is the largest block, which had grown.
+    assert [each.best_fit_below for each in every] == [128 * KIB, 16 * MIB, *[128 * KIB] * 5]
+    assert {each.best_fit_free_percent for each in every} == {4}
 
 
 def test_the_switches_are_those_that_kernels_ask_for() -> None:
@@ -171,6 +174,12 @@ def test_a_metaslab_is_set_aside_for_the_log_where_there_are_more_than_64() -> N
     (before,), _ = pool_of("mirror2", 1600 * GIB, "2.0.7")
     (since,), _ = pool_of("mirror2", 1600 * GIB, "2.1.5")
     assert since == replace(before, slab_count=before.slab_count - 1)
+    # Labels and the room for booting take 4.5 MiB, metaslabs of small drives 512 MiB.
+    for count in (64, 65):
+        size = (512 * count + 5) * MIB
+        found = [pool_of("mirror2", size, release)[0][0] for release in ("2.0.7", "2.1.5")]
+        assert [each.slab_bytes for each in found] == [512 * MIB] * 2
+        assert [each.slab_count for each in found] == [count, 64]
     (few,), _ = pool_of("mirror2", 40 * GIB, "2.3.9")
     assert few.slab_bytes * (few.slab_count + 1) > 39 * GIB
     with pytest.raises(InputError, match="from 64 MiB"):

@@ -23,12 +23,14 @@ from zsim.prediction.statistics.level import DurationLevel, of_size
 from zsim.prediction.statistics.surface import RanWorld
 from zsim.prediction.work import (
     BUDGET,
+    ENOUGH,
     LARGE_BLOCKS,
     LARGE_WORLDS,
     MEMBER_BLOCKS,
     MOST_BLOCKS,
     MOST_BUDGET,
     MOST_MEMBERS,
+    MOST_TURNS,
     SEED_STEP,
     SMALL_TILE_BLOCKS,
     TILES,
@@ -364,6 +366,10 @@ def test_more_is_spent_on_telling_worlds_until_the_precision_is_reached() -> Non
     plain.response = SimpleNamespace(half_width=9.0)
     plain._run_benches, plain._take_benches = made._run_benches, made._take_benches
     plain._run_telling = lambda blocks, budget: spent.append(budget)
+    plain._run_on_tiles([0], 77)
+    assert spent == [BUDGET] * MOST_TURNS, "as long as it is not known well enough, but not for ever"
+    spent.clear()
+    plain.response = SimpleNamespace(half_width=ENOUGH)
     plain._run_on_tiles([0], 77)
     assert spent == [BUDGET]
 

@@ -23,6 +23,19 @@ def in_notebook() -> bool:
     return hasattr(shell, "kernel")
 
 
+def reporting(report: Report | None) -> Report:
+    """Return the caller's function, or one that does nothing.
+
+    Raises
+    ------
+    InputError
+        When it is no function.
+    """
+    check_function("on_progress", report)
+    # A caller's object may be empty, and so count as false.
+    return (lambda share, words: None) if report is None else report
+
+
 @contextlib.contextmanager
 def watched(report: Report | None, what: str) -> Iterator[Report]:
     """Give what a long computation reports to: the caller's function, a bar in a notebook, or nothing.

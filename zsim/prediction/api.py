@@ -14,7 +14,7 @@ from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
 from zsim.base.machine.stopping import Stopped, stopped_by
 from zsim.base.model_data import DEFAULT_DRIVE, ModelKind
-from zsim.base.notebook import watched
+from zsim.base.notebook import reporting, watched
 from zsim.base.provenance import provenance
 from zsim.base.units import format_bytes, format_duration, format_fraction
 from zsim.case.case import Case
@@ -131,7 +131,7 @@ def case_of(scenario: Scenario) -> Case:
 def predict_case(case: Case, on_progress: Progress | None = None, extent: Extent = "all") -> Prediction:
     """Predict a case of `case_of`, as much of it as is asked for; see `predict`."""
     begin_compiling()
-    work = Work(case, on_progress or (lambda share, what: None), with_clients=extent == "all")
+    work = Work(case, reporting(on_progress), with_clients=extent == "all")
     try:
         work.run()
         paired = PairedMedians() if extent == "row" else paired_medians(case)

@@ -11,6 +11,7 @@ import numpy as np
 
 from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
+from zsim.base.notebook import reporting
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.case.worlds import in_world
@@ -211,7 +212,7 @@ def courses_of(case: Case, progress: Progress | None = None) -> tuple[Course, ..
     progress : callable, optional
         Called with the share done and what is being done.
     """
-    work = CourseWork(case, progress or (lambda share, what: None))
+    work = CourseWork(case, reporting(progress))
     try:
         work.run()
     except HistoryError:

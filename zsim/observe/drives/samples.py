@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from zsim.base.errors import InputError, printable
+from zsim.base.notebook import reporting
 from zsim.base.parsed import number_of, table
 from zsim.base.reading import WRONG_VALUES, json_value, read_text, understood
 from zsim.base.units import parse_bytes, parse_drive_size, parse_rate
@@ -62,7 +63,7 @@ def dd_samples(
     """
     source = Path(path)
     with understood(source, "samples", "measure again, or leave the line out"):
-        return _dd_samples(source, capacity_bytes, on_progress or (lambda share, what: None))
+        return _dd_samples(source, capacity_bytes, reporting(on_progress))
 
 
 def _dd_samples(source: Path, capacity_bytes: int, report: Callable[[float, str], None]) -> list[Measurement]:

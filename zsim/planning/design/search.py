@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from zsim.base.errors import InputError, check_function
+from zsim.base.errors import InputError
+from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
 from zsim.base.units import DAY, format_bytes, format_duration
 from zsim.planning.design.answer import Design, Step
@@ -105,8 +106,7 @@ def plan_layouts(
     if sort not in SORTS:
         raise InputError("--sort", sort, f"it is one of {', '.join(SORTS)}", "write usable")
     context = Context(common, inputs or RiskInputs(), jobs, store)
-    check_function("on_progress", on_progress)
-    report = on_progress or (lambda share, words: None)
+    report = reporting(on_progress)
     every = _candidates(context, drives, usable, budget, price, spares)
     candidates = [each for each in every if each.vdev.kind in _known_kinds(kinds)]
     rows = {str(each.layout): base_row(context, each, price) for each in candidates}
@@ -295,7 +295,7 @@ def widest(
     if kind.is_replicated or kind.has_groups:
         raise InputError("layout", layout, "the width of RAID-Z is sought", "write for instance raidz2x6")
     context, wishes = Context(common, inputs or RiskInputs(), 1), _wishes(require)
-    report = on_progress or (lambda share, words: None)
+    report = reporting(on_progress)
     low, high = RAIDZ_WIDTHS[vdev.parity]
     rows: dict[int, Row] = {}
 
@@ -319,7 +319,7 @@ def fullest(
 ) -> Design:
     """Return the fill at which a layout stops to meet wishes, by bisection; parameters as in `widest`."""
     context, wishes = Context(common, inputs or RiskInputs(), 1), _wishes(require)
-    report = on_progress or (lambda share, words: None)
+    report = reporting(on_progress)
     rows: dict[int, Row] = {}
     candidate = Candidate(Layout.parse(layout), 0)
 
@@ -385,7 +385,7 @@ def worth(
         As in `widest`.
     """
     asked = inputs or RiskInputs()
-    context, report = Context(common, asked, 1), on_progress or (lambda share, words: None)
+    context, report = Context(common, asked, 1), reporting(on_progress)
     row = base_row(context, Candidate(Layout.parse(layout), 0), None)
     report(0.1, layout)
     found = measured(context, [context.scenario(layout)], lambda share, words: None)[0]

@@ -12,6 +12,7 @@ import numpy as np
 
 from zsim.base.arrays import F64, I64
 from zsim.base.errors import NotSimulatedYet, check_function, check_kind
+from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
 from zsim.case.case import Case
 from zsim.case.resolve import DEFAULT_FILL, resolve
@@ -74,9 +75,8 @@ def fleet(
         When an input is impossible.
     """
     check_kind("fleet", asked, (Fleet,), "it is a zsim.Fleet", 'write zsim.Fleet.read("fleet.toml")')
-    check_function("on_progress", on_progress)
     check_function("hours_of", hours_of)
-    report = on_progress or (lambda share, words: None)
+    report = reporting(on_progress)
     case = [_resolved(pools) for pools in asked.pool]
     tables = _tables(asked, hours_of or _predicted, report)
     drawn = [_worlds(pools, asked.seed) for pools in asked.pool]

@@ -15,6 +15,7 @@ import numpy as np
 
 from zsim.base.errors import InputError, NotSimulatedYet, check_function, check_kind
 from zsim.base.model_data import models_directory
+from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
 from zsim.base.units import format_duration, format_fraction
 from zsim.case.case import Case
@@ -90,9 +91,8 @@ def risk(
     """
     told = 'write zsim.RiskInputs(afr="1.5%")'
     check_kind("inputs", inputs, (RiskInputs, NoneType), "they are a zsim.RiskInputs", told)
-    check_function("on_progress", on_progress)
     check_function("hours_of", hours_of)
-    asked, report = inputs or RiskInputs(), on_progress or (lambda share, words: None)
+    asked, report = inputs or RiskInputs(), reporting(on_progress)
     plan = scenario if isinstance(scenario, Plan) else None
     scenario = scenario.pool if isinstance(scenario, Plan) else scenario_of(scenario, {})
     case = resolve(scenario)

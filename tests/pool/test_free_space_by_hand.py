@@ -1,0 +1,85 @@
+"""Lists of free space by hand: how large metaslabs are, what is refused and why, which stand for which."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from zsim.base.errors import InputError
+from zsim.pool.measured import free_space
+from zsim.pool.measured.free_space import GOLDEN, FreeSpace, matched_places, read_free_space
+
+HEAD = "vdev,metaslab,offset,free,fragmentation"
+
+
+def read(tmp_path: Path, *rows: str, head: str = HEAD) -> FreeSpace:
+    path = tmp_path / "m.csv"
+    path.write_text("\n".join([head, *rows, ""]))
+    return read_free_space(path)
+
+
+def test_metaslabs_are_as_large_as_the_least_distance_between_two(tmp_path: Path) -> None:
+    """Those of the first vdev lie 100 apart, one is missing; rows come in any order."""
+    known = read(tmp_path, "1,1,70,0,", "0,0,0,25,10", "0,3,300,100,", "1,0,20,50,", "0,1,100,60,30")
+    assert known.vdev.tolist() == [0, 0, 0, 1, 1]
+    assert known.offset.tolist() == [0, 100, 300, 20, 70]
+    assert known.size.tolist() == [100, 100, 100, 50, 50]
+    assert known.fill.tolist() == pytest.approx([0.75, 0.4, 0.0, 0.0, 1.0])
+    assert known.alloc == 75 + 40 + 50
+    assert known.frag == pytest.approx((0.1 + 0.3) / 5), "unknown counts as none"
+    assert [math.isnan(each) for each in known.fragmentation] == [False, False, True, True, True]
+    assert read(tmp_path, "0,0,0,1,", "0,1,9,1,").frag is None
+    led = known.led_by(1)
+    assert (led.vdev.tolist(), led.offset.tolist()) == ([0, 0, 1, 1, 1], [20, 70, 0, 100, 300])
+    assert (led.size.tolist(), led.free.tolist()) == ([50, 50, 100, 100, 100], [50, 0, 25, 60, 100])
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ((), "it holds no metaslabs"),
+        (("0,0,0,1,",), "vdev 0 needs at least two metaslabs"),
+        (("0,0,0,1,", "0,1,9,1,", "2,0,5,1,"), "vdev 2 needs at least two metaslabs"),
+        (("0,0,5,1,", "0,1,5,1,"), "each with an offset of its own"),
+        (("0,0,0,5,", "0,1,5,9,", "0,2,10,7,"), "the metaslab at 5 has more free space than its 5 bytes"),
+        (("0,0,0,1,", "0,1,x,1,"), "m.csv line 3: offset 'x'"),
+        (("0,0,0,1,", "0,1,1000000000000000000,1,"), "m.csv line 3: offset"),
+        (("0,0,0,-1,",), "m.csv line 2: free '-1'"),
+        (("0,0,0,1,101", "0,1,9,1,"), "m.csv line 2: fragmentation '101'"),
+        (("0,0,0,1,1 %", "0,1,9,1,"), "m.csv line 2: fragmentation '1 %'"),
+    ],
+)
+def test_what_no_pool_has_is_refused_by_its_line(rows: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=words):
+        read(tmp_path, *rows)
+
+
+def test_what_any_pool_may_have_is_read(tmp_path: Path) -> None:
+    """One byte apart, all free, wholly in pieces, and numbers of eighteen digits."""
+    known = read(tmp_path, "0,0,0,1,100", "0,1,1,1,0")
+    assert (known.fragmentation.tolist(), known.alloc) == ([1.0, 0.0], 0)
+    assert read(tmp_path, "0,0,0,1,", "0,1,999999999999999999,1,").offset[1] > 9.99e17
+    with pytest.raises(InputError, match="it has no column free"):
+        read(tmp_path, "0,0,0", head="vdev,metaslab,offset")
+
+
+def test_a_list_has_so_many_rows_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(free_space, "MAX_ROWS", 3)
+    rows = [f"0,{number},{9 * number},1," for number in range(4)]
+    assert len(read(tmp_path, *rows[:3]).offset) == 3
+    with pytest.raises(InputError, match="it has more than 3 rows"):
+        read(tmp_path, *rows)
+
+
+def test_the_emptiest_stands_for_one_of_the_emptiest() -> None:
+    """Six metaslabs in three pairs by how full they are; which of a pair, steps of the golden ratio say."""
+    real = np.array([0.5, 0.1, 0.9, 0.2, 0.6, 0.8])
+    offset = np.arange(6) * 10
+    pairs = [[10, 30], [0, 40], [20, 50]]
+    chosen = [pairs[rank][int((0.5 + rank * GOLDEN) % 1.0 * 2)] for rank in range(3)]
+    assert chosen == [30, 0, 50], "at 0.5, 0.118 and 0.736"
+    fills = np.array([0.7, 0.0, 0.3])
+    assert matched_places(fills, offset, real).tolist() == [chosen[2], chosen[0], chosen[1]]
