@@ -65,13 +65,16 @@ def _refuse_removal(case: Case) -> None:
 def _refuse_what_no_drive_serves(case: Case) -> None:
     """Refuse loads far beyond what the drives together can read or write: their queue grows without end.
 
-    No drive moves more than its outermost tracks pass under the head, and no disk is at another place sooner
-    than after half a revolution on average.
+    No drive moves more than its outermost tracks pass under the head, or its flash reads, and no disk is at
+    another place sooner than after half a revolution on average.  No order of requests makes flash faster:
+    a load of all that it can do leaves nothing.
     """
     numbers = case.drive.parameters()
-    most_bytes = HOPELESS * case.leaves * max(numbers.zone_rates)
+    is_flash = numbers.kind == "flash"
+    times = 1.0 if is_flash else HOPELESS
+    most_bytes = times * case.leaves * (numbers.flash_read_rate if is_flash else max(numbers.zone_rates))
     each_s = numbers.revolution_s / 2.0
-    most_reads = HOPELESS * case.leaves / each_s if each_s > 0.0 else math.inf
+    most_reads = times * case.leaves / each_s if each_s > 0.0 else math.inf
     for load in case.load:
         if load.rate is None:
             continue
@@ -82,7 +85,8 @@ def _refuse_what_no_drive_serves(case: Case) -> None:
             most = min(most, most_reads / math.ceil(size / record))
         if load.rate > most:
             allowed = (
-                f"requests of {format_bytes(size)} at this rate are more than {HOPELESS:g} times what "
-                f"{case.leaves} such drives can do, {most / HOPELESS:.0f} a second"
+                f"requests of {format_bytes(size)} at this rate are more than "
+                f"{'' if is_flash else f'{HOPELESS:g} times '}what {case.leaves} such drives can do, "
+                f"{most / times:.0f} a second"
             )
             raise InputError("load rate", f"{load.rate:g}", allowed, "give what the pool serves, or threads")
