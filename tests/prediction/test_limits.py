@@ -121,6 +121,14 @@ def test_a_load_that_drives_may_serve_is_taken() -> None:
     assert resolved(layout="raidz2x6", load=["random-read,rate=1000,size=128K"]).load
 
 
+def test_flash_serves_what_it_reads() -> None:
+    """Two drives of 3 GB/s: 5722 requests of a mebibyte a second, and none more in another order."""
+    flash = {"layout": "mirror2", "drive": "generic-nvme-ssd", "drive_size": "1TB"}
+    assert resolved(**flash, load=["random-read,rate=5700,size=1M"]).load
+    with pytest.raises(InputError, match="more than what 2 such drives can do, 5722 a second"):
+        resolved(**flash, load=["random-read,rate=5730,size=1M"])
+
+
 def test_a_link_slower_than_any_bus_is_refused(tmp_path: Path) -> None:
     from zsim.base import model_data
     from zsim.drives.models.links import load_enclosure
