@@ -9,8 +9,9 @@ import numpy as np
 
 from zsim.base.arrays import Table
 from zsim.base.jit import bare, njit
+from zsim.engine.codes import ASYNC_READ, CLASSES, REBUILD, SCRUB
 from zsim.engine.compiled.memory import PlaneMemory
-from zsim.engine.compiled.queue import STRAY_ENTRIES, insert, remove_range
+from zsim.engine.compiled.queue import BUCKET_MASK, STRAY_ENTRIES, elevator, insert, remove_range, tag_of
 from zsim.engine.leaf_rules import address_rank
 
 ROOM, CHILDREN = 1 << 17, 3_000
@@ -23,9 +24,15 @@ SIZES = dict.fromkeys(ONE, 1) | dict.fromkeys(NONE, 0)
 
 
 @njit
-def put(state: Table, row: int, child: int, offset: int) -> None:
+def put(state: Table, row: int, child: int, offset: int, tag: int) -> None:
     """Call `insert` from here: the table of a kernel has no shape."""
-    insert(bare(state), row, child, offset)
+    insert(bare(state), row, child, offset, tag)
+
+
+@njit
+def chosen(state: Table, row: int, klass: int, last_offset: int, bucket: int) -> int:
+    """Call `elevator` from here."""
+    return elevator(bare(state), row, klass, last_offset, bucket)
 
 
 @njit
@@ -46,7 +53,7 @@ def test_entries_stand_by_offset_and_equals_by_rank() -> None:
     chance = random.Random(3)
     for child in range(CHILDREN):
         offset = chance.randrange(40)
-        put(memory.table, 1, child, offset)
+        put(memory.table, 1, child, offset, 0)
         insort(expected, (offset, address_rank(child), child))
         if len(expected) > 24:
             first = chance.randrange(len(expected) - 4)
@@ -60,7 +67,7 @@ def test_a_queue_filled_at_one_end_and_emptied_at_the_other_stays_where_it_began
     for rising in (True, False):
         memory = PlaneMemory(**SIZES, children=1, queue=ROOM)
         for child in range(ROOM // 4):
-            put(memory.table, 0, child, child if rising else -child)
+            put(memory.table, 0, child, child if rising else -child, 0)
             if child >= 10:
                 low, high = memory.bounds[0]
                 end = int(low) if rising else int(high) - 1
@@ -68,3 +75,27 @@ def test_a_queue_filled_at_one_end_and_emptied_at_the_other_stays_where_it_began
         assert len(standing(memory, 0)) == 10
         touched = memory.queue["child"][0].nonzero()[0]
         assert touched.max() - touched.min() < 2 * STRAY_ENTRIES
+
+
+def test_the_elevator_meets_its_class_and_bucket_alone_and_wraps() -> None:
+    memory = PlaneMemory(**SIZES, children=8, queue=64)
+    queued = [(10, SCRUB, 7), (20, ASYNC_READ, 7), (30, SCRUB, 8), (40, SCRUB, 7), (50, SCRUB, 8)]
+    for child, (offset, klass, bucket) in enumerate(queued):
+        put(memory.table, 0, child, offset, tag_of(klass, bucket))
+    begin = int(memory.bounds[0, 0])
+
+    def at(klass: int, last_offset: int, bucket: int) -> int:
+        place = chosen(memory.table, 0, klass, last_offset, bucket)
+        return -1 if place < 0 else queued[place - begin][0]
+
+    assert [at(SCRUB, offset, 7) for offset in (0, 10, 11, 40, 41)] == [10, 10, 40, 40, 10]
+    assert [at(SCRUB, offset, 8) for offset in (0, 31, 51)] == [30, 50, 30]
+    assert [at(SCRUB, offset, -1) for offset in (0, 11, 31, 51)] == [10, 30, 40, 10]
+    assert [at(ASYNC_READ, offset, -1) for offset in (0, 21)] == [20, 20]
+    assert at(ASYNC_READ, 0, 8) == at(REBUILD, 0, -1) == -1
+
+
+def test_no_tag_is_too_large_for_a_queue_and_none_means_two_things() -> None:
+    tags = [tag_of(klass, bucket) for bucket in (0, 1, 255, 256, BUCKET_MASK) for klass in range(CLASSES)]
+    assert len(set(tags)) == len(tags)
+    assert 0 <= min(tags) <= max(tags) < 1 << 31

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -407,6 +408,24 @@ def test_a_pool_without_room_is_simulated_less_full(monkeypatch: pytest.MonkeyPa
     with pytest.raises(InputError, match="finds no room"):
         nearest(monkeypatch, made, case(fill=0.9))
     assert len(fills) == 3
+
+
+def test_what_a_pool_without_room_has_laid_out_is_gone_before_it_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An error holds the blocks that it came among, as much memory again as those that come next."""
+    laid_out: list[weakref.ref[Any]] = []
+
+    def made(one: Case, history: Any, fill: float, frag: Any, size: Any) -> Any:
+        assert not any(each() is not None for each in laid_out)
+        if len(laid_out) == 2:
+            return "pool"
+        blocks = np.zeros(10)
+        laid_out.append(weakref.ref(blocks))
+        raise HistoryError("no room")
+
+    assert nearest(monkeypatch, made, case(fill=0.9))[0] == "pool"
+    assert len(laid_out) == 2
 
 
 @pytest.mark.parametrize(("fresh", "words"), [(0.4, "less than"), (0.3, "less than"), (0.1, "more than")])

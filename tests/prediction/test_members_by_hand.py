@@ -317,7 +317,7 @@ def test_worlds_nearest_to_the_median_are_run_larger(
     made._world = world
     monkeypatch.setattr(Work, "_is_learned", property(lambda self: learned))
     monkeypatch.setattr(
-        working, "middle_world", lambda *given, model, in_tiles: None if middle is None else found
+        working, "middle_world", lambda *given, model, in_tiles, known: None if middle is None else found
     )
     made._run_larger()
     assert told == ran

@@ -601,6 +601,33 @@ def test_large_pools_are_run_in_small_tiles_and_small_ones_in_those_of_an_exact_
     assert middle._first_tile(one, wanted, True)[2] is False
 
 
+@pytest.mark.parametrize(
+    ("tiles", "alloc", "laid_out"),
+    [
+        (middle.COUNTED * 0.99, 1.0, [500, middle.SMALL_TILE_BLOCKS, middle.TILE_BLOCKS]),
+        (middle.COUNTED * 1.01, 1.0, [500, middle.TILE_BLOCKS]),
+        (middle.FEW_TILES / middle.COUNTED * 0.99, 1.0, [500, middle.TILE_BLOCKS]),
+        (middle.FEW_TILES / middle.COUNTED * 1.01, 1.0, [500, middle.SMALL_TILE_BLOCKS, middle.TILE_BLOCKS]),
+        (middle.FEW_TILES + 1.0, 1.0, [500, middle.SMALL_TILE_BLOCKS]),
+        (2.0, 1e15, [middle.SMALL_TILE_BLOCKS, middle.TILE_BLOCKS]),
+    ],
+)
+def test_tiles_are_counted_on_a_population_that_is_there_unless_it_leaves_a_doubt(
+    monkeypatch: pytest.MonkeyPatch, tiles: float, alloc: float, laid_out: list[int]
+) -> None:
+    asked: list[int] = []
+
+    def reduced(_: Any, *, blocks: int) -> Any:
+        asked.append(blocks)
+        return SimpleNamespace(scale=tiles * middle.TILE_BLOCKS / blocks, table=range(blocks))
+
+    monkeypatch.setattr(middle, "miniature", reduced)
+    monkeypatch.setattr(middle, "is_whole", lambda case, pool: False)
+    one: Any = SimpleNamespace(scenario=SimpleNamespace(precision=None, block_list=None), alloc=alloc)
+    assert middle._first_tile(one, None, True, 500)[1:] == (laid_out[-1], True)
+    assert asked == laid_out
+
+
 def test_each_tile_has_a_population_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     seeds: list[int] = []
 

@@ -322,7 +322,13 @@ class Work(EnsembleResult):
         first = places[0] if places else 0
         world = self._world(first)
         learned = self._is_learned
-        self.middle = middle_world(world.case, self._report_larger, model=world.plane, in_tiles=learned)
+        self.middle = middle_world(
+            world.case,
+            self._report_larger,
+            model=world.plane,
+            in_tiles=learned,
+            known=self.member_blocks if places else None,
+        )
         if self._is_learned:
             self._run_on_tiles(places, self._bench_blocks)
         elif self.middle is None:

@@ -49,6 +49,15 @@ from zsim.engine.leaf_rules import (
 QUEUED, OLDEST = CLASSES, 2 * CLASSES
 # So far, and four times its entries, a queue wanders from where it began before it is moved back [entries].
 STRAY_ENTRIES = 1024
+# A tag has a class in so many bits, and above it these of an arrival bucket: 2 years of them differ.
+CLASS_BITS, BUCKET_MASK = 3, (1 << 27) - 1
+CLASS_MASK = (1 << CLASS_BITS) - 1
+
+
+@njit
+def tag_of(klass: int, bucket: int) -> int:
+    """Return what an entry is looked up by where only one class, or one arrival bucket of it, is wanted."""
+    return (bucket & BUCKET_MASK) << CLASS_BITS | klass
 
 
 @njit
@@ -92,7 +101,7 @@ def _begin_again(table: Table, row: int) -> None:
 
 
 @njit
-def insert(table: Table, row: int, child: int, offset: int) -> None:
+def insert(table: Table, row: int, child: int, offset: int, tag: int) -> None:
     """Put a child I/O into its place in an offset-ordered queue.
 
     Parameters
@@ -105,6 +114,8 @@ def insert(table: Table, row: int, child: int, offset: int) -> None:
         The child I/O.
     offset : int
         Where it begins on the leaf [bytes].
+    tag : int
+        Its class and arrival bucket, see `tag_of`.
 
     Notes
     -----
@@ -145,6 +156,7 @@ def insert(table: Table, row: int, child: int, offset: int) -> None:
         bounds[2 * row + 1] = high + 1
     entries[place].offset = offset
     entries[place].child = child
+    entries[place].tag = tag
 
 
 @njit
@@ -207,20 +219,24 @@ def _first_in(table: Table, row: int, klass: int) -> int:
     bounds, entries, children = bounds_of(table), queue_of(table, row), children_of(table)
     best, best_stamp = -1, 0
     for place in range(bounds[2 * row], bounds[2 * row + 1]):
-        child = children[entries[place].child]
-        if child.klass == klass and (best < 0 or child.stamp < best_stamp):
-            best, best_stamp = place, child.stamp
+        if entries[place].tag & CLASS_MASK == klass:
+            stamp = children[entries[place].child].stamp
+            if best < 0 or stamp < best_stamp:
+                best, best_stamp = place, stamp
     return best
 
 
 @njit
-def _next_above(table: Table, row: int, klass: int, offset: int, bucket: int) -> int:
-    """Return the position of the first entry of a class (and bucket, if >= 0) at or above `offset`, or -1."""
-    bounds, entries, children = bounds_of(table), queue_of(table, row), children_of(table)
-    low, high = bounds[2 * row], bounds[2 * row + 1]
-    for place in range(lower_bound(entries, low, high, offset), high):
-        child = children[entries[place].child]
-        if child.klass == klass and (bucket < 0 or child.bucket == bucket):
+def _first_between(table: Table, row: int, klass: int, bucket: int, first: int, last: int) -> int:
+    """Return the first position in [first, last) of a class (and bucket, if >= 0), or -1.
+
+    What is looked at lies side by side: most entries of a long queue are of another bucket or class.
+    """
+    entries = queue_of(table, row)
+    mask = CLASS_MASK if bucket < 0 else -1
+    tag = klass if bucket < 0 else tag_of(klass, bucket)
+    for place in range(first, last):
+        if entries[place].tag & mask == tag:
             return place
     return -1
 
@@ -264,10 +280,13 @@ def elevator(table: Table, row: int, klass: int, last_offset: int, bucket: int) 
     OpenZFS vdev_queue.c:vdev_queue_io_to_issue, which looks up what comes behind vq_last_offset and wraps.
     Of entries of one offset that of the earliest arrival goes, where arrivals are told apart.
     """
-    place = _next_above(table, row, klass, last_offset, bucket)
+    bounds, entries = bounds_of(table), queue_of(table, row)
+    low, high = bounds[2 * row], bounds[2 * row + 1]
+    above = lower_bound(entries, low, high, last_offset)
+    place = _first_between(table, row, klass, bucket, above, high)
     if place < 0:
-        return _next_above(table, row, klass, 0, bucket)
-    if bucket >= 0 and queue_of(table, row)[place].offset == last_offset:
+        return _first_between(table, row, klass, bucket, low, above)
+    if bucket >= 0 and entries[place].offset == last_offset:
         return _earliest_equal(table, row, klass, place, bucket)
     return place
 
@@ -284,15 +303,14 @@ def _earliest_equal(table: Table, row: int, klass: int, first: int, bucket: int)
     offset = entries[first].offset
     if first + 1 >= bounds[2 * row + 1] or entries[first + 1].offset != offset:
         return first
-    if _next_above(table, row, klass, 0, bucket) == first:
+    if _first_between(table, row, klass, bucket, bounds[2 * row], first) < 0:
         return first
-    best = first
+    best, tag = first, tag_of(klass, bucket)
     for place in range(first + 1, bounds[2 * row + 1]):
-        child = children[entries[place].child]
-        if child.offset != offset:
+        if entries[place].offset != offset:
             break
-        is_equal = child.klass == klass and child.bucket == bucket
-        if is_equal and child.stamp < children[entries[best].child].stamp:
+        stamp = children[entries[place].child].stamp
+        if entries[place].tag == tag and stamp < children[entries[best].child].stamp:
             best = place
     return best
 
@@ -377,17 +395,22 @@ def aggregate(table: Table, leaf: int, row: int, place: int) -> tuple[int, int, 
     flags = children[entries[place].child].flags
     first = last = place
     end = entries[place].offset + children[entries[place].child].length
+    # How far off a neighbour is stands in the queue: most are not looked at any closer.
     while first > bounds[2 * row]:
+        if end - entries[first - 1].offset > limit:
+            break
         other = children[entries[first - 1].child]
         gap = entries[first].offset - other.offset - other.length
-        if other.flags != flags or end - other.offset > limit or gap > most or gap < 0:
+        if other.flags != flags or gap > most or gap < 0:
             break
         first -= 1
     start = entries[first].offset
     while last + 1 < bounds[2 * row + 1]:
+        gap = entries[last + 1].offset - end
+        if gap > most or gap < 0:
+            break
         other = children[entries[last + 1].child]
-        gap = other.offset - end
-        if other.flags != flags or other.offset + other.length - start > limit or gap > most or gap < 0:
+        if other.flags != flags or other.offset + other.length - start > limit:
             break
         last += 1
         end = other.offset + other.length
@@ -536,5 +559,5 @@ def enqueue(
     buckets_of(table, leaf, klass)[bucket % BUCKETS] += 1
     state.queued += 1
     state.children += 1
-    insert(table, 2 * leaf + write, number, child.offset)
+    insert(table, 2 * leaf + write, number, child.offset, tag_of(klass, bucket))
     issue_one(table, leaf, queue_rules_of(table)[0].min_pending)

@@ -76,7 +76,9 @@ class QueueRecord:
     """A place in a leaf queue."""
 
     offset: Int64
-    child: Int64
+    child: Int32
+    # Class and arrival bucket in one number (`zsim.engine.compiled.queue.tag_of`).
+    tag: Int32
 
 
 QUEUE_DTYPE = dtype_of(QueueRecord)

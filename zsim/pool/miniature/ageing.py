@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import threading
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -43,7 +44,8 @@ MOST_KEPT, MOST_BLOCKS_KEPT, MOST_TOGETHER = 96, 100_000, 1_000_000
 blocks at most, and of how many together: some 30 MB."""
 _KEEPING = threading.Lock()
 _kept: dict[AgedRun, _KeptPool] = {}
-"""The one used last stands last."""
+_leaving = random.Random(0)
+"""Draws the pool that goes: worlds come round in one order, so what was used longest ago is wanted next."""
 _found_no_room: dict[AgedRun, str] = {}
 """Histories that a pool could not hold, and why: nearly full, each pool is tried several times."""
 
@@ -223,9 +225,7 @@ def _kept_or_run(run: AgedRun) -> AgedPool:
     Scenarios asked for one after the other differ in loads, drives or tunables as often as in their blocks.
     """
     with _KEEPING:
-        known = _kept.pop(run, None)
-        if known is not None:
-            _kept[run] = known
+        known = _kept.get(run)
         without_room = _found_no_room.get(run)
     if known is not None:
         return known.pool()
@@ -241,11 +241,19 @@ def _kept_or_run(run: AgedRun) -> AgedPool:
         raise
     if len(found.miniature.table) <= MOST_BLOCKS_KEPT:
         kept = _KeptPool.of(found)
-        with _KEEPING:
-            _kept[run] = kept
-            while len(_kept) > MOST_KEPT or sum(len(each.blocks) for each in _kept.values()) > MOST_TOGETHER:
-                del _kept[next(iter(_kept))]
+        _keep(run, kept)
     return found
+
+
+def _keep(run: AgedRun, pool: _KeptPool) -> None:
+    """Keep a pool, and let others go, drawn at random, until they are no more than may be kept."""
+    with _KEEPING:
+        _kept.pop(run, None)
+        others = list(_kept)
+        blocks = len(pool.blocks) + sum(len(_kept[each].blocks) for each in others)
+        while others and (len(others) >= MOST_KEPT or blocks > MOST_TOGETHER):
+            blocks -= len(_kept.pop(others.pop(_leaving.randrange(len(others)))).blocks)
+        _kept[run] = pool
 
 
 def _aged(run: AgedRun) -> AgedPool:

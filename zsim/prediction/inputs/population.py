@@ -262,9 +262,13 @@ def _nearest(case: Case, history: History, frag: float | None, size: _Size) -> t
     except InputError as error:
         if error.field != "frag":
             raise
-        return _nearest_frag(case, history, frag or 0.0, size)
+        too_little_room = False
     except HistoryError:
+        too_little_room = True
+    # Out here the pool that failed is gone: an error holds what was being laid out when it came.
+    if too_little_room:
         return _less_full(case, history, size)
+    return _nearest_frag(case, history, frag or 0.0, size)
 
 
 def _nearest_frag(case: Case, history: History, frag: float, size: _Size) -> tuple[AgedPool, str]:

@@ -46,6 +46,8 @@ TILES, SMALL_TILE_BLOCKS = whole_constant("work.tiles"), whole_constant("work.sm
 FEW_TILES = whole_constant("work.few_tiles")
 """Of a pool of no more large tiles, the worlds near the median are run on tiles as large as an exact run's:
 small ones have more seeks and ends of txgs, 3 % of the time in the mean of six pools."""
+FEW_BYTES, COUNTED = constant("work.few_bytes"), constant("work.counted")
+"""Of a block in a pool that may have few of them; so many times more or fewer than small populations say."""
 MOST_SEEN = constant("work.most_seen")
 """Even where all populations were run: each lies at many places."""
 
@@ -220,6 +222,7 @@ def middle_world(
     blocks: int | None = None,
     model: PlaneModel | None = None,
     in_tiles: bool = False,
+    known: int | None = None,
 ) -> MiddleWorld | None:
     """Return the middle world, ready to be sampled; None where windows cannot tell of the whole.
 
@@ -235,27 +238,47 @@ def middle_world(
         The world's data plane, where it is built already.
     in_tiles : bool
         Whether tiles are run whole even where a precision is asked for.
+    known : int, optional
+        Blocks of a population of this world that was laid out before.
     """
     model = model or plane_model(case)
     if not in_windows(case, model):
         return None
-    pool, blocks, tiled = _first_tile(case, blocks, in_tiles)
+    pool, blocks, tiled = _first_tile(case, blocks, in_tiles, known)
     if in_rounds(case, pool):
         return None
     return MiddleWorld(case, model, pool, blocks, progress, tiled)
 
 
-def _first_tile(case: Case, blocks: int | None, in_tiles: bool) -> tuple[WorldPopulation, int, bool]:
+def _first_tile(
+    case: Case, blocks: int | None, in_tiles: bool, known: int | None = None
+) -> tuple[WorldPopulation, int, bool]:
     """Return the first tile, or the pool if it is no larger, how large tiles are, and whether to run some."""
     whole = in_tiles or case.scenario.precision is None
     if blocks is None and whole and case.scenario.block_list is None:
-        pool = miniature(case, blocks=SMALL_TILE_BLOCKS)
-        count = pool.scale * len(pool.table) / TILE_BLOCKS
-        if count > FEW_TILES:
-            return pool, SMALL_TILE_BLOCKS, not is_whole(case, pool)
-        if count > 1.0:
-            pool = miniature(case, blocks=TILE_BLOCKS)
-            return pool, TILE_BLOCKS, not is_whole(case, pool)
+        if not _has_few_tiles(case, known):
+            pool = miniature(case, blocks=SMALL_TILE_BLOCKS)
+            count = _tiles_of(pool)
+            if count > FEW_TILES:
+                return pool, SMALL_TILE_BLOCKS, not is_whole(case, pool)
+            if count <= 1.0:
+                return miniature(case, blocks=TILE_BLOCKS), TILE_BLOCKS, False
+        pool = miniature(case, blocks=TILE_BLOCKS)
+        return pool, TILE_BLOCKS, not is_whole(case, pool)
     blocks = blocks or TILE_BLOCKS
     pool = miniature(case, blocks=blocks)
     return pool, blocks, blocks == SMALL_TILE_BLOCKS and not is_whole(case, pool)
+
+
+def _tiles_of(pool: WorldPopulation) -> float:
+    return pool.scale * len(pool.table) / TILE_BLOCKS
+
+
+def _has_few_tiles(case: Case, known: int | None) -> bool:
+    """Tell whether a population that is there says for certain that the pool has few tiles, but several.
+
+    Nothing has then to be laid out to count them; a pool of large drives has many, whatever it stores.
+    """
+    if known is None or case.alloc > FEW_TILES * TILE_BLOCKS * FEW_BYTES:
+        return False
+    return COUNTED < _tiles_of(miniature(case, blocks=known)) < FEW_TILES / COUNTED
