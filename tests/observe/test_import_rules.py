@@ -482,6 +482,12 @@ def test_a_running_scan_is_one_that_ended_if_it_began_then(
     assert gather._is_of(state, over(end=None)) is False
 
 
+def test_a_scan_that_ended_before_it_could_begin_is_another() -> None:
+    """A damaged date and 100 years of it: there is no date so long before the year 1."""
+    state = RunningScan(kind="scrub", since=NOON)  # type: ignore[arg-type]
+    assert gather._is_of(state, over(seconds=3.2e9, end=datetime(9, 1, 1))) is False
+
+
 def test_only_the_scan_that_began_last_runs() -> None:
     first, last, undated = (
         RunningScan(kind="scrub", since=since) for since in (NOON - timedelta(days=1), NOON, None)

@@ -301,7 +301,6 @@ def test_a_knob_is_advised_that_saves_more_than_its_error_and_enough(
     }
     monkeypatch.setattr(knobs, "knobs_of", lambda given, advised: pair)
     monkeypatch.setattr(knobs, "worlds_of", lambda given: [])
-    monkeypatch.setattr(knobs, "together", map)
     monkeypatch.setattr(knobs, "tried", lambda knob, worlds: effects[knob.name])
     busy = case(load=["random-read,rate=5"])
     found = knobs.knob_advice(busy, 1000.0, ())

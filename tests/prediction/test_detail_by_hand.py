@@ -248,7 +248,6 @@ def test_records_of_other_sizes_are_tried_where_nobody_says_which_they_are(
 ) -> None:
     times = iter([50.0, 100.0, 25.0, 75.0])
     monkeypatch.setattr(what_if, "run_world", lambda *given: SimpleNamespace(time_s=next(times)))
-    monkeypatch.setattr(what_if, "together", lambda work, items: [work(each) for each in items])
     monkeypatch.setattr(what_if, "_of_records", lambda case, size: size)
     one = bench(case=case(history="maildir"))
     found = what_if.other_records(one, 1000.0)

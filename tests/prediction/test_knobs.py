@@ -129,7 +129,6 @@ def advice(
 ) -> list[tuple[str, str, float | None]]:
     left = iter(effects)
     patch.setattr(knobs, "worlds_of", lambda _: [])
-    patch.setattr(knobs, "together", map)
     patch.setattr(knobs, "knobs_of", lambda *_, **__: [replace(KNOB, value=n) for n in range(len(effects))])
     patch.setattr(knobs, "tried", lambda *_: next(left))
     found = knobs.knob_advice(case(**{"load": LOAD, **stated}), 1000.0, seen or [])

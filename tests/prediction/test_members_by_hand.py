@@ -26,6 +26,7 @@ from zsim.prediction.work import (
     ENOUGH,
     LARGE_BLOCKS,
     LARGE_WORLDS,
+    LIGHT_COMMANDS,
     MEMBER_BLOCKS,
     MOST_BLOCKS,
     MOST_BUDGET,
@@ -369,6 +370,13 @@ def test_more_is_spent_on_telling_worlds_until_the_precision_is_reached() -> Non
     plain._run_on_tiles([0], 77)
     assert spent == [BUDGET] * MOST_TURNS, "as long as it is not known well enough, but not for ever"
     spent.clear()
+    plain.ran = [
+        SimpleNamespace(run=SimpleNamespace(children=commands)) for commands in (0, 2 * LIGHT_COMMANDS + 2)
+    ]
+    plain._run_on_tiles([0], 77)
+    assert spent == [BUDGET], "its worlds are a lot of work"
+    spent.clear()
+    plain.ran = []
     plain.response = SimpleNamespace(half_width=ENOUGH)
     plain._run_on_tiles([0], 77)
     assert spent == [BUDGET]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import threading
 import weakref
 from dataclasses import replace
 from types import SimpleNamespace
@@ -37,7 +36,6 @@ from zsim.prediction.inputs.population import history_of
 from zsim.prediction.runs import member, rebuilding, what_if
 from zsim.prediction.runs.rhythm import quiet_end
 from zsim.prediction.runs.stretch import stretch
-from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline
 from zsim.prediction.runs.windows import Period
 from zsim.prediction.work import Work
@@ -206,27 +204,6 @@ def test_quiet_ends_are_those_after_the_scan() -> None:
 
 def test_a_period_ends_after_its_drain() -> None:
     assert Period(1.0, 6.0, 7.5, [], True, False).ended == 1.5
-
-
-# Several at once.
-
-
-def test_results_come_in_the_order_of_the_items() -> None:
-    gate = threading.Event()
-
-    def work(number: int) -> int:
-        if number == 0:
-            gate.wait(5.0)
-        else:
-            gate.set()
-        return number * number
-
-    assert list(together(work, range(4))) == [0, 1, 4, 9]
-
-
-def test_what_fails_in_a_thread_fails_outside() -> None:
-    with pytest.raises(ZeroDivisionError):
-        list(together(lambda number: 1 // number, [1, 0]))
 
 
 # Loads.

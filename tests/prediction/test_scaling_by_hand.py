@@ -505,7 +505,6 @@ def test_windows_that_are_crowded_and_not_precise_give_way_to_all_of_it(
 
 def test_tiles_that_are_run_whole_tell_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[float, float]] = []
-    monkeypatch.setattr(middle, "together", map)
     monkeypatch.setattr(middle.MiddleWorld, "_run_small", lambda self: self.small.append(7.0))
     monkeypatch.setattr(
         middle.MiddleWorld, "_run", lambda self, number, plan, quiet: ran(1.0, finish=lambda: f"of {number}")
@@ -524,7 +523,6 @@ def test_small_populations_have_seeds_of_their_own(monkeypatch: pytest.MonkeyPat
         return one.seed  # type: ignore[no-any-return]
 
     monkeypatch.setattr(middle, "miniature", reduced)
-    monkeypatch.setattr(middle, "together", map)
     monkeypatch.setattr(middle, "run_pool", lambda one, pool, model: SimpleNamespace(time_s=float(pool)))
     made = tiles()
     made._run_small()

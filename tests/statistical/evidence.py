@@ -26,7 +26,6 @@ from zsim.prediction.evidence.posterior import EvidenceSpread, Seen, posterior
 from zsim.prediction.evidence.weighing import Weighing, weighing_of
 from zsim.prediction.inputs.ensemble import draw_members, member_at, unknowns
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.runs.together import together
 from zsim.prediction.statistics.response import response
 from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP
 from zsim.scenario.model import Scenario
@@ -77,7 +76,7 @@ def worlds(
         result, shown = weighing.run(world, plane_model(world), MEMBER_BLOCKS)
         return math.log(result.time_s), shown[0]
 
-    return np.array(list(together(ran, range(len(members)))))
+    return np.array(list(map(ran, range(len(members)))))
 
 
 def trials(scenario: Scenario, truths: int) -> tuple[list[Trial], float]:

@@ -53,7 +53,6 @@ from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.progress.open_share import with_share
 from zsim.prediction.runs.member import MemberResult, whole_setup
 from zsim.prediction.runs.one_tile import is_tile, run_pool
-from zsim.prediction.runs.together import together
 from zsim.prediction.summary import busiest, totals
 from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
 from zsim.scenario.evidence import MOVES
@@ -239,9 +238,7 @@ def whole_courses(
     """
     members = draw_members(unknowns(case), case.seed)[:worlds]
     seeded = [replace(case, seed=case.seed + SEED_STEP * place) for place in range(len(members))]
-    found = together(
-        lambda place: _whole_course(seeded[place], members[place], drive_of), range(len(members))
-    )
+    found = (_whole_course(seeded[place], members[place], drive_of) for place in range(len(members)))
     known = tuple(course for course in found if course is not None)
     if not known:
         raise InputError("alloc", case.alloc, "no simulated pool of that size holds it", "check it")

@@ -31,7 +31,6 @@ from zsim.prediction.runs.one_tile import run_pool, run_world
 from zsim.prediction.runs.sick_drives import without_faulted
 from zsim.prediction.runs.sitting import sits_out
 from zsim.prediction.runs.stretch import stretch
-from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline, bench_of, verifying_scrub
 from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size
 from zsim.prediction.statistics.response import Response, response
@@ -60,6 +59,8 @@ CANDIDATES, BUDGET, MOST_BUDGET = (
 """Worlds of which those are run that tell most; what is spent on them: by default, and at most at a time."""
 ENOUGH, MOST_TURNS = constant("response.enough"), whole_constant("response.most_turns")
 """Half width of p50 above which as much is spent again where no precision is asked for; how often at most."""
+LIGHT_LEAVES, LIGHT_COMMANDS = whole_constant("response.light_leaves"), constant("response.light_commands")
+"""Drives of a pool, and child I/Os of a world on a small population, up to which it is little work."""
 AGAIN, MOST_AGAIN = whole_constant("work.again"), whole_constant("work.most_again")
 """Small populations more of a world that is known well, to compare it with."""
 WORTH_EXTRAPOLATING, MOST_STEP = constant("work.worth_extrapolating"), constant("work.most_step")
@@ -143,7 +144,7 @@ class Work(EnsembleResult):
         def shown(place: int) -> tuple[float, ...]:
             return weighing.again(self._world(place).case, self.ran[place], self.member_blocks)
 
-        weighing.shown += together(shown, range(len(self.ran)))
+        weighing.shown += map(shown, range(len(self.ran)))
         weighing.others += self._run_others(weighing, range(len(self.ran)))
         again.level, again.larger, again._benches = DurationLevel(), [], []
         again.progress = lambda share, doing: None
@@ -208,7 +209,7 @@ class Work(EnsembleResult):
         return stated is not None and half_width > PART * float(stated)
 
     def _run_more(self, places: range) -> None:
-        for result, shown in together(self._run_world, places):
+        for result, shown in map(self._run_world, places):
             self.small.append(result.time_s)
             self.ran.append(replace(result, run=replace(result.run, progress=[])))
             if self.weighing is not None:
@@ -239,7 +240,7 @@ class Work(EnsembleResult):
             result, shown = weighing.run(world, plane_model(world), self.member_blocks)
             return Counterpart(result.time_s, shown, shares[cached] / math.fsum(shares.values()))
 
-        return list(together(other, places))
+        return list(map(other, places))
 
     def _report_members(self) -> None:
         share = len(self.small) / MEMBERS
@@ -352,11 +353,17 @@ class Work(EnsembleResult):
         budget = BUDGET * self.member_blocks // MEMBER_BLOCKS
         wanted = self.case.scenario.precision
         for turn in range(MOST_TURNS if places else 0):
-            if turn == 0 or (wanted is None and self.half_width > ENOUGH):
+            if turn == 0 or (wanted is None and self.half_width > ENOUGH and self._is_light):
                 self._run_telling(blocks, budget)
         while wanted is not None and self.half_width > float(wanted) and self.worlds < MOST_MEMBERS:
             known = sum(each.blocks for each in self.larger)
             self._run_telling(blocks, min(MOST_BUDGET, max(budget, known)))
+
+    @property
+    def _is_light(self) -> bool:
+        """Whether a world is so little work that some more are run where they tell much."""
+        commands = math.fsum(each.run.children for each in self.ran)
+        return self.case.leaves <= LIGHT_LEAVES and commands <= LIGHT_COMMANDS * len(self.ran)
 
     def _run_telling(self, blocks: int, budget: int) -> None:
         """Run worlds that tell most of the quantiles, some on tiles as large as those of an exact run."""
@@ -378,7 +385,7 @@ class Work(EnsembleResult):
                 case = in_world(case, member_at(self.inputs, score))
             return RanWorld(score, size, run_world(case, size, plane_model).time_s)
 
-        for each in together(ran, range(len(chosen))):
+        for each in map(ran, range(len(chosen))):
             self.larger.append(each)
             self._report_larger(0.0, math.log(len(self.larger)) / math.log(max(2, MOST_MEMBERS)))
         self._learn()
@@ -413,9 +420,9 @@ class Work(EnsembleResult):
         )
 
     def _run_benches(self, places: Sequence[int], blocks: int, part: float = 1.0) -> None:
-        """Run worlds on populations of so many blocks, several at a time; `part`: of what is to be run."""
+        """Run worlds on populations of so many blocks; `part`: of what is to be run."""
         self._benches = []
-        for bench in together(lambda place: self._benched(place, blocks), places):
+        for bench in (self._benched(place, blocks) for place in places):
             if self._benches:
                 bench.kept.forget()  # the first alone is shown, and run with something changed
             self._benches.append(bench)
@@ -476,7 +483,7 @@ class Work(EnsembleResult):
         """Return what a world takes on small populations of several seeds [s]."""
         world, first = self._world(place), self.case.seed + SEED_STEP * (place + 1) + 1
         again = [replace(world.case, seed=first + number) for number in numbers]
-        found = together(lambda case: run_world(case, self.member_blocks, partial(under, world.plane)), again)
+        found = (run_world(case, self.member_blocks, partial(under, world.plane)) for case in again)
         return [result.time_s for result in found]
 
     def _run_large(self, places: Sequence[int]) -> None:

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from zsim.base.machine.lightly import spare_memory
+
 LINKER = "llvmlite"
 """Part of the name of the library that links kernels."""
 
@@ -31,10 +33,12 @@ def give_back_code(library: str) -> None:
 def give_back() -> None:
     """Give back what is at rest, before something large: LLVM's pages, and what the C library keeps free.
 
-    Each thread keeps up to `KEPT_BYTES` of what was freed (`zsim.base.machine.lightly`, malloc_trim(3)).
+    Each thread keeps up to `KEPT_BYTES` of what was freed (`zsim.base.machine.lightly`, malloc_trim(3)); less
+    from then on.
     Does nothing where the system is no Linux.
     """
     _unmap((*code_of(LINKER), *constants_of(LINKER)))
+    spare_memory()
     if sys.platform == "linux":
         with contextlib.suppress(AttributeError):  # another C library than glibc
             ctypes.CDLL(None).malloc_trim(0)

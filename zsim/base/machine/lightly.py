@@ -12,7 +12,7 @@ from typing import NoReturn
 
 GARBAGE_THRESHOLD = 200_000
 M_TRIM_THRESHOLD, KEPT_BYTES = -1, 16 << 20  # malloc.h of glibc
-M_MMAP_THRESHOLD, MAPPED_BYTES = -3, 1 << 20
+M_MMAP_THRESHOLD, MAPPED_BYTES, SPARING_BYTES = -3, 1 << 20, 256 << 10
 
 
 def begin_lightly() -> None:
@@ -29,20 +29,29 @@ def begin_lightly() -> None:
 
 
 def _give_memory_back() -> None:
-    """Let the C library return large arrays to the system when they are freed (mallopt(3), M_MMAP_THRESHOLD).
+    """Let the C library return large arrays to the system when they are freed.
 
     By itself glibc learns from the first one freed to keep up to 32 MB a thread: 60 MB of a prediction.  What
     smaller ones leave free it is to keep (M_TRIM_THRESHOLD, else 128 KB): to ask for it again and again took
     a twelfth of a row of a sweep, and of those from 256 KB to 1 MB a twentieth of a prediction.
     """
+    _tell_allocator(M_MMAP_THRESHOLD, MAPPED_BYTES)
+    _tell_allocator(M_TRIM_THRESHOLD, KEPT_BYTES)
+
+
+def spare_memory() -> None:
+    """Let the C library return arrays of some size too from now on: something large is to come."""
+    _tell_allocator(M_MMAP_THRESHOLD, SPARING_BYTES)
+
+
+def _tell_allocator(what: int, value: int) -> None:
+    """Set a parameter of glibc's allocator (mallopt(3)); does nothing with another C library."""
     if not sys.platform.startswith("linux"):
         return
     import ctypes  # noqa: PLC0415 -- not for --help elsewhere
 
     with contextlib.suppress(AttributeError, OSError):
-        library = ctypes.CDLL(None)
-        library.mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES)
-        library.mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
+        ctypes.CDLL(None).mallopt(what, value)
 
 
 def end_at_once(code: int) -> NoReturn:

@@ -185,9 +185,9 @@ def _is_of(state: RunningScan, scan: FinishedScan) -> bool:
         or ({state.kind, scan.kind} & {"scrub"} and state.kind != scan.kind)
     ):
         return False
-    start = scan.end - timedelta(seconds=scan.duration)
-    slack = max(SAME_END_S, scan.resolution, SAME_LENGTH * scan.duration)
-    return abs((state.since - start).total_seconds()) <= slack
+    # In seconds: a beginning before the year 1 is no date.
+    apart = (state.since - scan.end).total_seconds() + scan.duration
+    return abs(apart) <= max(SAME_END_S, scan.resolution, SAME_LENGTH * scan.duration)
 
 
 def _of_the_last(found: Sequence[RunningScan]) -> list[RunningScan]:

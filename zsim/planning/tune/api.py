@@ -15,7 +15,6 @@ from zsim.planning.tune.settings import MEASURED, MODELLED, Setting
 from zsim.prediction.api import case_of, subject
 from zsim.prediction.paired import quantiles_s
 from zsim.prediction.runs.knobs import Knob, KnobEffect, KnobWorld, knobs_of, tried, worlds_of
-from zsim.prediction.runs.together import together
 from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import Asked, scenario_of
 
@@ -42,7 +41,7 @@ def tune(
     check_function("on_progress", on_progress)
     case = case_of(scenario_of(scenario, {}))
     worlds, knobs, found = worlds_of(case), knobs_of(case), []
-    effects = together(lambda knob: tried(knob, worlds), knobs)
+    effects = (tried(knob, worlds) for knob in knobs)
     for number, (knob, effect) in enumerate(zip(knobs, effects, strict=True), 1):
         found.append(_setting(knob, case, effect))
         if on_progress is not None:

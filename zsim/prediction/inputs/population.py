@@ -27,7 +27,7 @@ from zsim.pool.recipes.recipe import Growth, TopLevel
 from zsim.pool.simulator.files import expansion
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.groups import with_degraded_groups
-from zsim.prediction.inputs.alone import alone_if_large
+from zsim.prediction.inputs.room import make_room
 from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import NORMAL, kind_of
 
@@ -184,8 +184,8 @@ def _large_enough(case: Case, blocks: int) -> tuple[PoolMiniature, str]:
     if wanted <= blocks:
         return pool, note
     del pool
-    with alone_if_large(wanted):
-        return pool_miniature(case, blocks=wanted, heaps=_heaps(case))
+    make_room(wanted)
+    return pool_miniature(case, blocks=wanted, heaps=_heaps(case))
 
 
 def _wanted_blocks(case: Case, pool: PoolMiniature, blocks: int) -> int:

@@ -20,7 +20,6 @@ from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.runs.member import setup_of
 from zsim.prediction.runs.one_tile import run_pool
-from zsim.prediction.runs.together import together
 from zsim.scenario.releases.no_effect import reasons
 from zsim.scenario.releases.products import without
 from zsim.scenario.releases.renamed import sysctl_name
@@ -146,7 +145,7 @@ def knob_advice(case: Case, middle_s: float, clients: Sequence[Clients]) -> tupl
     if not knobs or case.operation in ("rebuild", "expand"):
         return ()
     worlds = worlds_of(case)
-    found = zip(together(lambda knob: tried(knob, worlds), knobs), knobs, strict=True)
+    found = zip((tried(knob, worlds) for knob in knobs), knobs, strict=True)
     effect, knob = min(found, key=lambda pair: pair[0].ratio)
     if 1.0 - effect.ratio < max(effect.error, WORTH_SAYING):
         return ()

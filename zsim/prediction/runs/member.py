@@ -14,10 +14,10 @@ from zsim.operation.result import followed, seconds_of
 from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement, slice_of
 from zsim.pool.blocks import BlockTable
 from zsim.prediction.groups import degraded_bytes, degraded_share
-from zsim.prediction.inputs.alone import alone_if_large
 from zsim.prediction.inputs.clients import Now, client_groups, has_hours, log_bytes, set_by, spans, writer
 from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.inputs.room import make_room
 from zsim.prediction.inputs.shingled import in_miniature
 from zsim.prediction.runs.expanding import expansion_of
 from zsim.prediction.runs.rebuilding import MetaslabSample, cursors_of, sampled_metaslabs, scaled_rebuild
@@ -262,8 +262,8 @@ def _rebuild_member(
 ) -> MemberResult:
     """Simulate a sequential rebuild on a sample of whole metaslabs."""
     sample = sampled_metaslabs(case, pool, model)
-    with alone_if_large(len(sample.table)):
-        return _rebuilt(case, pool, model, sample, progress)
+    make_room(len(sample.table))
+    return _rebuilt(case, pool, model, sample, progress)
 
 
 def _rebuilt(

@@ -31,7 +31,6 @@ from zsim.prediction.runs.one_tile import (
     tile_run,
 )
 from zsim.prediction.runs.sampled import SampledRun
-from zsim.prediction.runs.together import together
 from zsim.prediction.runs.windows import WindowPlan
 from zsim.prediction.statistics.level import of_size
 from zsim.prediction.statistics.sampling import student
@@ -112,7 +111,7 @@ class MiddleWorld:
             run = self._run(number, plan, quiet=True)
             return run, run.finish()
 
-        for run, result in together(executed, range(TILES)):
+        for run, result in map(executed, range(TILES)):
             self.runs.append(run)
             self.first = self.first or result
             if self.progress is not None:
@@ -201,7 +200,7 @@ class MiddleWorld:
             pool = miniature(seeded, blocks=SMALL_BLOCKS)
             return run_pool(seeded, pool, self.model).time_s
 
-        self.small = list(together(executed, range(SMALL_REPEATS)))
+        self.small = list(map(executed, range(SMALL_REPEATS)))
 
     def result(self) -> MemberResult:
         """Return what is known as the result of a member."""

@@ -18,9 +18,9 @@ from zsim.operation.result import seconds_of
 from zsim.operation.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature.gathering import gathered
-from zsim.prediction.inputs.alone import alone_if_large, one_world
 from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.inputs.room import make_room
 from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup
 from zsim.prediction.runs.rounds import ScanMemory
 from zsim.prediction.runs.sampled import SampledRun
@@ -44,9 +44,8 @@ def run_world(case: Case, blocks: int, plane: Callable[[Case], PlaneModel]) -> M
     plane : callable
         From the world to its data plane, which is asked for once there is a population.
     """
-    with one_world():
-        pool = miniature(case, blocks=blocks)
-        return run_pool(case, pool, plane(case))
+    pool = miniature(case, blocks=blocks)
+    return run_pool(case, pool, plane(case))
 
 
 def run_pool(
@@ -68,11 +67,11 @@ def run_pool(
     MemberResult
         At the size of the pool: of a tile (`is_tile`), run whole; else of a miniature, scaled (`scaled`).
     """
-    with alone_if_large(len(pool.table)):
-        if not is_tile(case, model, pool):
-            return run_member(case, pool=pool, model=model)
-        run = tile_run(case, model, pool, whole_plan(case, pool), kept=kept)
-        return tile_result(run, run.finish(), model)
+    make_room(len(pool.table))
+    if not is_tile(case, model, pool):
+        return run_member(case, pool=pool, model=model)
+    run = tile_run(case, model, pool, whole_plan(case, pool), kept=kept)
+    return tile_result(run, run.finish(), model)
 
 
 def is_tile(case: Case, model: PlaneModel, pool: WorldPopulation) -> bool:

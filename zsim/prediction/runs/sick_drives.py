@@ -20,7 +20,6 @@ from zsim.prediction.inputs.sick import (
     spare_children,
     without_slow,
 )
-from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline
 
 WORTH_NAMING = constant("answer.worth_naming")
@@ -69,9 +68,7 @@ def sick_drives(
     case = bench.case
     lost = {each.drive: each for each in recovery(case, sound_s)}
     known = predicted_s or {}
-    found = together(
-        lambda leaf: _one(bench, leaf, (sound_s, answer_s, known.get(leaf)), lost), sick_leaves(case)
-    )
+    found = (_one(bench, leaf, (sound_s, answer_s, known.get(leaf)), lost) for leaf in sick_leaves(case))
     return tuple(sorted(found, key=lambda each: each.sound_s))
 
 

@@ -21,7 +21,6 @@ from zsim.prediction.runs.expanding import healthy_scrub
 from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.prediction.runs.middle import MiddleWorld
 from zsim.prediction.runs.one_tile import is_tile, run_pool, run_world
-from zsim.prediction.runs.together import together
 from zsim.scenario.evidence import MOVES
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile
 from zsim.vdevs.kind import kind_of
@@ -252,7 +251,7 @@ def other_records(bench: Baseline, middle_s: float) -> dict[int, float]:
     own = {kind.recordsize for kind in case.history.records}
     sizes = [size for size in RECORDS if size <= most and own != {size}]
     cases = [_of_records(case, size) for size in sizes]
-    found = together(lambda each: run_world(each, RECORD_BLOCKS, partial(under, model)), [case, *cases])
+    found = (run_world(each, RECORD_BLOCKS, partial(under, model)) for each in [case, *cases])
     here, *others = (result.time_s for result in found)
     return {size: middle_s * other / here for size, other in zip(sizes, others, strict=True)}
 
@@ -311,7 +310,7 @@ def without_each(bench: Baseline, middle_s: float) -> dict[str, float]:
     }
     if any(shared_link(model, number) >= 0 for number in range(len(model.leaves))):
         trials["link"] = on_own_ports(model)
-    times = together(lambda changed: bench.time(model=changed), trials.values())
+    times = (bench.time(model=changed) for changed in trials.values())
     return {kind: middle_s * each for kind, each in zip(trials, times, strict=True)}
 
 
@@ -391,7 +390,7 @@ def _hardware_advice(bench: Baseline, middle_s: float) -> list[Advice]:
             )
             why = "with this ashift, writes cover the drive's 4 KiB sectors in part, and each costs a turn"
             trials.append(("replace with a drive of native 512-byte sectors", why, native))
-    shares = together(lambda changed: bench.time(model=changed), [changed for _, _, changed in trials])
+    shares = (bench.time(model=changed) for _, _, changed in trials)
     return [
         Advice(action=action, why=why, saves_s=middle_s * (1.0 - share))
         for (action, why, _), share in zip(trials, shares, strict=True)

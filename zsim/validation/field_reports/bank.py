@@ -27,7 +27,6 @@ from zsim.case.worlds import Choice, in_world
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.ensemble import MEMBERS, Unknown, draw_members, unknowns
 from zsim.prediction.runs.member import run_member
-from zsim.prediction.runs.together import together
 from zsim.scenario.model import Scenario
 
 Floats = NDArray[np.float64]
@@ -152,7 +151,7 @@ def simulate(
     def time_of(member: Member) -> float:
         return run_member(in_world(resolved, member), blocks=blocks).time_s
 
-    times = np.array(list(together(time_of, chosen)))
+    times = np.array(list(map(time_of, chosen)))
     bank = Bank(case, dict(fields), drawn, np.array([member.scores for member in chosen]), times)
     if answer is None:
         return bank

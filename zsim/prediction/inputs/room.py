@@ -1,0 +1,24 @@
+"""Room in memory for what is large."""
+
+from __future__ import annotations
+
+from zsim.base.constants import whole_constant
+from zsim.base.machine.at_rest import give_back
+
+LARGE_BLOCKS = whole_constant("work.room_blocks")
+"""Blocks from which on room is made."""
+
+
+def make_room(blocks: int) -> None:
+    """Give back what is at rest if about so many blocks, to be laid out or run on, are many.
+
+    Parameters
+    ----------
+    blocks : int
+
+    Notes
+    -----
+    A run takes some 500 bytes a block, in its tables and in its plane.
+    """
+    if blocks > LARGE_BLOCKS:
+        give_back()
