@@ -27,6 +27,7 @@ from zsim.prediction.work import (
     LARGE_BLOCKS,
     LARGE_WORLDS,
     LIGHT_COMMANDS,
+    LIGHT_LEAVES,
     MEMBER_BLOCKS,
     MOST_BLOCKS,
     MOST_BUDGET,
@@ -380,6 +381,26 @@ def test_more_is_spent_on_telling_worlds_until_the_precision_is_reached() -> Non
     plain.response = SimpleNamespace(half_width=ENOUGH)
     plain._run_on_tiles([0], 77)
     assert spent == [BUDGET]
+
+
+@pytest.mark.parametrize(
+    ("leaves", "commands", "is_light"),
+    [
+        (LIGHT_LEAVES, (2 * LIGHT_COMMANDS, 0), True),
+        (LIGHT_LEAVES + 1, (0, 0), False),
+        (1, (2 * LIGHT_COMMANDS, 1), False),
+        (1, (), True),
+    ],
+)
+def test_a_pool_of_few_drives_and_worlds_of_few_commands_are_light(
+    leaves: int, commands: tuple[int, ...], is_light: bool
+) -> None:
+    """Their mean over the worlds that were run counts."""
+    made: Any = SimpleNamespace(
+        case=SimpleNamespace(leaves=leaves),
+        ran=[SimpleNamespace(run=SimpleNamespace(children=each)) for each in commands],
+    )
+    assert Work._is_light.fget(made) is is_light  # type: ignore[attr-defined]
 
 
 def test_large_miniatures_double_until_they_are_precise_or_too_large() -> None:
