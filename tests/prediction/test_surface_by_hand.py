@@ -158,7 +158,7 @@ def test_covariances_between_worlds_that_count_little_grow_with_the_roots_of_the
 
 
 def test_the_bend_is_what_falls_slowly_less_what_falls_fast() -> None:
-    """Half way between a small population and a tile, by ratio, each power falls to the root of what is left."""
+    """Half way to a tile, by ratio, each power falls to the root of what is left."""
     names = {name for each in (*BY_USE, *OVERALL) for name in each.split("*")} - {"1", "short", "bend"}
     at = dict.fromkeys(names, np.ones(1)) | {"use": np.array([2])}
     found = slopes.design(at, np.array([math.sqrt(SMALL * TILE)]))
