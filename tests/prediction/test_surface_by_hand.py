@@ -346,6 +346,31 @@ def test_columns_of_worlds_are_counted_from_the_usual() -> None:
     assert busy["load"] == pytest.approx([math.log(11.0)])
 
 
+@pytest.mark.parametrize(
+    ("column", "unknown", "choices", "shown"),
+    [
+        ("shingling", "shingling", (0.5, 2.0), (-math.log(2.0), math.log(2.0))),
+        ("large_sectors", "ashift", (9, 12), (0.0, 1.0)),
+        ("slower_class", "drive", ("generic-7200rpm-cmr", points.SLOWER_CLASS), (0.0, 1.0)),
+        ("load", "load", (0.0, 9.0), (0.0, math.log(10.0))),
+    ],
+)
+def test_what_is_chosen_for_a_world_is_counted_from_the_usual(
+    column: str, unknown: str, choices: tuple[Any, Any], shown: tuple[float, float]
+) -> None:
+    one = case(load="none")
+    drawn = Unknown(unknown, "", "", choices=tuple(Choice(each, 0.5) for each in choices))
+    assert points.points(one, [drawn], np.array([[-1.0], [1.0]]))[column] == pytest.approx(shown)
+    assert points.points(one, [], np.zeros((1, 0)))[column].tolist() == [0.0]
+
+
+def test_clients_without_a_rate_are_no_reads_a_second() -> None:
+    one = case(load="none")
+    busy: Any = replace(one, load=(SimpleNamespace(rate=None), SimpleNamespace(rate=18.0)))
+    found = points.points(busy, [], np.zeros((1, 0)))
+    assert found["load"] == pytest.approx([math.log(1.0 + 18.0 / 6.0)])
+
+
 def test_what_tells_scenarios_apart_is_nothing_in_the_usual_one() -> None:
     kind = points.kind_of_scenario(case(recordsize="128K"))
     assert (kind["any"], kind["legacy"], kind["scrub"], kind["vdevs"]) == (1.0, 0.0, 0.0, 0.0)
