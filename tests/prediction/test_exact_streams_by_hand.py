@@ -11,7 +11,7 @@ import pytest
 from tests.prediction.test_exact_by_hand import records, rows, tile, visits
 from zsim.base.errors import NotSimulatedYet
 from zsim.engine.codes import EXIT_DRAINED, STREAM_READY
-from zsim.prediction.exact import legacy, queues
+from zsim.prediction.exact import hours, legacy, queues
 from zsim.prediction.exact import sorted as tiles_sorted
 from zsim.prediction.exact.queues import MOST_COPIES, PreparedQueue
 from zsim.prediction.exact.sorted import Regions, SortedTiles
@@ -427,3 +427,34 @@ def test_rings_have_room_for_three_tiles(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (asked["streams"], asked["slots"]) == (1, (["window"], "sizes"))
     assert len(asked["client_items"]) == legacy.CLIENT_ITEMS
     assert made._log["offset"].tolist() == [0, 1]
+
+
+# Hours of the week.
+
+
+def test_clients_the_writer_and_tunables_follow_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reads by day, a writer that asks of no drive, clients always; of two tunables one is as it was."""
+    told: list[Any] = []
+    monkeypatch.setattr(hours, "are_on", lambda case, moment: [moment > 0.0, True, True])
+    monkeypatch.setattr(hours, "at", lambda case, moment: SimpleNamespace(loads=moment))
+    monkeypatch.setattr(hours, "writer", lambda case: SimpleNamespace(rate=case.load + 7.0))
+    monkeypatch.setattr(hours, "replace", lambda case, load: SimpleNamespace(load=load))
+    monkeypatch.setattr(hours, "next_change", lambda case, moment: moment + 30.0)
+    ruled = SimpleNamespace(tunables={"a": 5, "b": 3, "unasked": 9})
+    monkeypatch.setattr(hours, "set_by", lambda release, now: ruled)
+    pool: Any = SimpleNamespace(
+        set_clients=lambda group, on: told.append((group, on)),
+        set_writer=lambda rate: told.append(("writer", rate)),
+        set_tunable=lambda name, value: told.append((name, value)),
+        at=lambda moment: iter([moment]),
+        release=SimpleNamespace(tunables={"a": 1, "b": 3, "unasked": 1}),
+    )
+    kinds = [SimpleNamespace(kind=kind) for kind in ("random-read", "async-write", "sync-write")]
+    timed = [SimpleNamespace(values=[("b", 3), ("a", 5), ("no-such-name", 1)])]
+    case: Any = SimpleNamespace(load=kinds, timed=timed, release=None)
+    steps = hours.by_the_hour(pool, case)
+    assert next(steps) == 30.0
+    assert told == [(0, False), (1, True), ("writer", 7.0), ("a", 5)]
+    told.clear()
+    assert next(steps) == 60.0
+    assert told == [(0, True), (1, True), ("writer", 37.0), ("a", 5)]

@@ -11,10 +11,11 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 from tests.prediction.test_wording import answer, leaf
-from zsim.prediction.answer import panels
+from zsim.prediction.answer import drawing, panels
 from zsim.prediction.answer.drawing import bars, time_unit
 from zsim.prediction.answer.records import Clients, Phase, ProgressPoint, Quantiles, Waits
 
@@ -236,3 +237,27 @@ def test_pictures_grow_with_their_rows_and_lack_what_the_answer_lacks() -> None:
         panels.figure(full).get_figheight() - panels.figure(bare).get_figheight(),
         panels._clients_height(full),
     )
+
+
+# Dark grounds.
+
+
+def test_on_a_dark_ground_dark_ink_and_colours_are_light_and_others_stay() -> None:
+    figure = Figure()
+    axes = figure.add_subplot()
+    words = [axes.text(0.0, 0.0, "x", color=colour) for colour in (drawing.INK, "#000000", "#e69f00")]
+    lines = [axes.plot([0, 1], [0, 1], color=colour)[0] for colour in (drawing.ACCENT, "#e69f00")]
+    bar, other = axes.bar([0, 1], [1, 1], color=[(*to_rgb(drawing.ACCENT), 0.25), "#e69f00"])
+    cloud = axes.scatter([0, 1], [0, 1], color="#0072b2")
+    none = axes.scatter([], [], facecolors="none")
+    assert drawing.themed(figure, dark=False) is figure
+    assert to_hex(words[0].get_color()) == drawing.INK
+    assert drawing.themed(figure, dark=True) is figure
+    assert [to_hex(each.get_color()) for each in words] == [drawing.DARK_INK] * 2 + ["#e69f00"]
+    assert [to_hex(each.get_color()) for each in lines] == ["#4fb3dd", "#e69f00"]
+    assert bar.get_facecolor() == pytest.approx((*to_rgb("#4fb3dd"), 0.25))
+    assert to_hex(other.get_facecolor()) == "#e69f00"
+    assert to_hex(cloud.get_facecolor()[0]) == "#3d9ad6"
+    assert len(none.get_facecolor()) == 0
+    assert [to_hex(each.get_facecolor()) for each in (figure, axes)] == [drawing.DARK_GROUND] * 2
+    assert {to_hex(each.get_edgecolor()) for each in axes.spines.values()} == {drawing.DARK_INK}
