@@ -510,6 +510,33 @@ def test_a_note_of_the_world_shown_says_so_where_its_use_was_drawn() -> None:
     assert work()._of_the_world_shown("") == ""
 
 
+@pytest.mark.parametrize("weighs", [True, False])
+def test_the_same_worlds_are_weighed_against_other_evidence(
+    monkeypatch: pytest.MonkeyPatch, weighs: bool
+) -> None:
+    """They show it as they were run; what is run larger, and the level, are new."""
+    told: list[Any] = []
+    weighing = SimpleNamespace(shown=["before"], others=["before"], again=lambda *given: given)
+    monkeypatch.setattr(
+        Work, "_take", lambda self, one: setattr(self, "weighing", (weighs and weighing) or None)
+    )
+    monkeypatch.setattr(Work, "_run_others", lambda self, given, places: list(places))
+    for name in ("_respond", "_run_larger", "_weigh"):
+        monkeypatch.setattr(
+            Work, name, lambda self, name=name: told.append((name, self.level.factor, list(self.larger)))
+        )
+    made = work(ran=["first", "second"], larger=["large"], level=DurationLevel(3.0))
+    made._world = lambda place: SimpleNamespace(case=f"world {place}")
+    scenario = made.case.scenario.changed({"fill": 0.25})
+    again = made.given(scenario)
+    assert again.case.scenario is scenario
+    assert (made.level.factor, made.larger, made.case.scenario.fill) == (3.0, ["large"], 0.5)
+    assert told == [(name, 1.0, []) for name in ("_respond", "_run_larger", "_weigh") if weighs]
+    if weighs:
+        shown = [("world 0", "first", made.member_blocks), ("world 1", "second", made.member_blocks)]
+        assert (weighing.shown, weighing.others) == (["before", *shown], ["before", 0, 1])
+
+
 # What is made of an interrupted one.
 
 

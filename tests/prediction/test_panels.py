@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from statistics import NormalDist
 from typing import Any
 
@@ -261,3 +262,29 @@ def test_on_a_dark_ground_dark_ink_and_colours_are_light_and_others_stay() -> No
     assert len(none.get_facecolor()) == 0
     assert [to_hex(each.get_facecolor()) for each in (figure, axes)] == [drawing.DARK_GROUND] * 2
     assert {to_hex(each.get_edgecolor()) for each in axes.spines.values()} == {drawing.DARK_INK}
+
+
+@pytest.mark.parametrize("form", ["svg", "pdf"])
+def test_the_same_picture_is_the_same_file_whatever_the_date(
+    monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "no date")
+    figure = Figure()
+    drawing.plain(figure.add_subplot(), "A title")
+    found = drawing.render(figure, form)
+    assert found == drawing.render(figure, form)
+    assert b"Date" not in found
+    assert os.environ["SOURCE_DATE_EPOCH"] == "no date"
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    drawing.render(figure, form)
+    assert "SOURCE_DATE_EPOCH" not in os.environ
+
+
+def test_a_headline_is_broken_where_the_figure_ends() -> None:
+    """A figure of the usual width has so many letters in a line, one half as wide half as many."""
+    text = "x " * drawing.WIDEST
+    for share in (1.0, 0.5):
+        figure = Figure(figsize=(drawing.WIDTH * share, 3.0))
+        drawing.headed(figure, text)
+        lines = figure.get_suptitle().split("\n")
+        assert max(map(len, lines)) <= drawing.WIDEST * share < max(map(len, lines)) + 2
