@@ -180,7 +180,9 @@ def test_what_clients_wait_is_a_bar_from_median_to_p99_with_the_longest_behind()
     assert axes.get_xscale() == "log"
     assert axes.get_xlim() == (pytest.approx(0.7 * 5), pytest.approx(1.4 * 500))
     assert axes.texts[1].get_text() == "10 ms, p99 80 ms, longest 500 ms"
-    assert 0.0 <= axes.texts[1].get_position()[0] < 0.5, "it begins in the panel, at its left"
+    at, row = axes.texts[1].get_position()
+    assert 0.0 <= at < 0.5, "it begins in the panel, at its left"
+    assert 0.5 < row < during[2], "in its row, above its bar"
     assert during[2] - before[2] == pytest.approx(1)
     assert axes.get_title(loc="left") == "What clients wait: random-read"
     assert all(
