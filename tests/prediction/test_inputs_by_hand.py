@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -450,3 +450,64 @@ def test_a_frag_that_cannot_be_is_the_nearest_there_is(
 
     with pytest.raises(InputError, match="history"):
         nearest(monkeypatch, refuses, case(), 0.3)
+
+
+# What clients wait.
+
+
+def seen_by(rows: list[tuple[int, float]], wait_s: float, end: float = 50.0) -> Any:
+    """Return a run in which clients were answered so often, in so many seconds together."""
+    waits = np.zeros((2, 4000), np.int64)
+    waits[:, wait_bin(wait_s)] = 7
+    return SimpleNamespace(clients=rows, waits=waits, end=end)
+
+
+@pytest.mark.parametrize(("operation", "watched"), [("scrub", "scrub"), ("expand", "resilver")])
+def test_clients_wait_on_the_damaged_pool_during_the_run_and_on_the_repaired_one(
+    monkeypatch: pytest.MonkeyPatch, operation: str, watched: str
+) -> None:
+    """Two of the first kind are answered 30 and 70 times in 50 s: two a second, 10 ms each in the mean."""
+    known = {
+        (watched, "damaged"): seen_by([(1, 0.004), (3, 0.008), (0, 0.0)], 0.002),
+        (watched, "repaired"): seen_by([(5, 0.01), (5, 0.03), (2, 1.0)], 0.003),
+    }
+    monkeypatch.setattr(clients, "_watched", lambda given: known[given.operation, given.model.name])
+    monkeypatch.setattr(clients, "repaired", lambda model: Setup(name="repaired", clients=model.clients))
+    groups = [SimpleNamespace(kind="random-read", count=2), SimpleNamespace(kind="stream", count=1)]
+    setup: Any = Setup(operation=operation, model=Setup(name="damaged", clients=groups))
+    during = seen_by([(30, 0.4), (70, 0.6), (0, 0.0)], 0.1)
+    first, second = clients.latencies(setup, during)
+    assert (first.kind, first.rate) == ("random-read", 2.0)
+    assert (first.before_s, first.during_s, first.after_s) == pytest.approx((0.003, 0.01, 0.004))
+    assert (second.kind, second.rate, second.during_s, second.after_s) == ("stream", 0.0, 0.0, 0.5)
+    waits = [wait_of_bin(wait_bin(each)) for each in (0.002, 0.1, 0.003)]
+    assert [each.p50 for each in (first.before, first.during, first.after) if each] == waits
+    setup.model.clients.clear()
+    assert clients.latencies(setup, during) == ()
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is known of a run, or of its hardware."""
+
+    name: str = ""
+    operation: str = ""
+    clients: Any = ()
+    model: Any = None
+
+
+@pytest.mark.parametrize(("count", "seconds"), [(1, None), (10**9, clients.SHORTEST_WATCH_S)])
+def test_clients_alone_are_watched_until_enough_are_answered(
+    monkeypatch: pytest.MonkeyPatch, count: int, seconds: float | None
+) -> None:
+    """Each asks once in its pause and a usual read."""
+    asked: list[float] = []
+    machine = SimpleNamespace(watch=asked.append, release=lambda: None)
+    monkeypatch.setattr(clients, "Run", lambda setup: machine)
+    groups = [SimpleNamespace(count=count, think_s=think) for think in (1.0, 3.0)]
+    setup: Any = SimpleNamespace(model=SimpleNamespace(clients=groups))
+    clients._watched(setup)
+    each = clients.CLIENT_READ_S
+    wanted = clients.WATCHED_REQUESTS / (count / (1.0 + each) + count / (3.0 + each))
+    expected = seconds or min(clients.LONGEST_WATCH_S, wanted)
+    assert asked == [pytest.approx(expected)]

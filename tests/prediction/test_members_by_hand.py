@@ -27,6 +27,7 @@ from zsim.prediction.work import (
     LARGE_BLOCKS,
     LARGE_WORLDS,
     LIGHT_COMMANDS,
+    LIGHT_LEAVES,
     MEMBER_BLOCKS,
     MOST_BLOCKS,
     MOST_BUDGET,
@@ -382,6 +383,26 @@ def test_more_is_spent_on_telling_worlds_until_the_precision_is_reached() -> Non
     assert spent == [BUDGET]
 
 
+@pytest.mark.parametrize(
+    ("leaves", "commands", "is_light"),
+    [
+        (LIGHT_LEAVES, (2 * LIGHT_COMMANDS, 0), True),
+        (LIGHT_LEAVES + 1, (0, 0), False),
+        (1, (2 * LIGHT_COMMANDS, 1), False),
+        (1, (), True),
+    ],
+)
+def test_a_pool_of_few_drives_and_worlds_of_few_commands_are_light(
+    leaves: int, commands: tuple[int, ...], is_light: bool
+) -> None:
+    """Their mean over the worlds that were run counts."""
+    made: Any = SimpleNamespace(
+        case=SimpleNamespace(leaves=leaves),
+        ran=[SimpleNamespace(run=SimpleNamespace(children=each)) for each in commands],
+    )
+    assert Work._is_light.fget(made) is is_light  # type: ignore[attr-defined]
+
+
 def test_large_miniatures_double_until_they_are_precise_or_too_large() -> None:
     def sizes(half_widths: list[float], **scenario: Any) -> list[tuple[Any, int, float]]:
         ran: list[tuple[Any, int, float]] = []
@@ -487,6 +508,33 @@ def test_a_note_of_the_world_shown_says_so_where_its_use_was_drawn() -> None:
     )
     assert work(scenario={"history": "media-server"})._of_the_world_shown("x") == "x"
     assert work()._of_the_world_shown("") == ""
+
+
+@pytest.mark.parametrize("weighs", [True, False])
+def test_the_same_worlds_are_weighed_against_other_evidence(
+    monkeypatch: pytest.MonkeyPatch, weighs: bool
+) -> None:
+    """They show it as they were run; what is run larger, and the level, are new."""
+    told: list[Any] = []
+    weighing = SimpleNamespace(shown=["before"], others=["before"], again=lambda *given: given)
+    monkeypatch.setattr(
+        Work, "_take", lambda self, one: setattr(self, "weighing", (weighs and weighing) or None)
+    )
+    monkeypatch.setattr(Work, "_run_others", lambda self, given, places: list(places))
+    for name in ("_respond", "_run_larger", "_weigh"):
+        monkeypatch.setattr(
+            Work, name, lambda self, name=name: told.append((name, self.level.factor, list(self.larger)))
+        )
+    made = work(ran=["first", "second"], larger=["large"], level=DurationLevel(3.0))
+    made._world = lambda place: SimpleNamespace(case=f"world {place}")
+    scenario = made.case.scenario.changed({"fill": 0.25})
+    again = made.given(scenario)
+    assert again.case.scenario is scenario
+    assert (made.level.factor, made.larger, made.case.scenario.fill) == (3.0, ["large"], 0.5)
+    assert told == [(name, 1.0, []) for name in ("_respond", "_run_larger", "_weigh") if weighs]
+    if weighs:
+        shown = [("world 0", "first", made.member_blocks), ("world 1", "second", made.member_blocks)]
+        assert (weighing.shown, weighing.others) == (["before", *shown], ["before", 0, 1])
 
 
 # What is made of an interrupted one.

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from zsim.prediction.progress import moments
 from zsim.prediction.progress.course import VISIT_CELLS, Course, OpenShare, done_cells, straight
 from zsim.prediction.progress.moments import (
     MOST_CLOCK,
@@ -522,3 +523,23 @@ def test_the_pass_of_an_import_is_told_apart_from_the_scan() -> None:
     found = with_clocks(passes)
     assert found[1].elapsed == pytest.approx(2000.0 + 9000.0, rel=1e-6)
     assert found[1].elapsed_is_pass
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("renewed", [0.0, 1.5])
+def test_rates_have_begun_anew_where_that_is_the_likelier_change_of_the_pace(
+    renewed: float, sign: float
+) -> None:
+    """After 100 bytes in 100 s; half of the difference of the squares is held against the odds."""
+    edge = math.sqrt(2.0 * -math.log(moments.RESTART_ODDS) + renewed**2)
+
+    def told(change: float, *, done: float = 100.0, gained: float = 50.0, gone: float | None = None) -> bool:
+        pace, rate = (math.exp(sign * each * moments.RESTART_CHANGE) for each in (change, renewed))
+        since = gained / pace if gone is None else gone
+        return moments._restarted((done, 100.0), (done + gained, 100.0 + since), rate)
+
+    assert told(edge * 1.01)
+    assert not told(edge * 0.99)
+    assert told(0.0, gone=0.0), "no time passes while bytes are done"
+    assert not told(edge * 9.0, gained=0.0, gone=1.0)
+    assert not told(edge * 9.0, done=0.0)

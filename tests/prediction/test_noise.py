@@ -43,7 +43,12 @@ def test_the_pace_of_cells_has_what_is_common_and_what_is_near() -> None:
     assert tilted[VISIT_CELLS, VISIT_CELLS] == pytest.approx(4.0 * 0.25, rel=0.02)
     assert tilted[VISIT_CELLS, CELLS - 2] < -0.9
     assert (tilted[visit, visit] == 0.0).all()
-    restless = covariance(NOISE, level._replace(factor=2.0)) - covariance(NOISE, level._replace(factor=1.0))
+    once, twice, thrice = (covariance(NOISE, level._replace(factor=factor)) for factor in (1.0, 2.0, 3.0))
+    restless = twice - once
+    # Variances of what is restless go with the square: 9 - 1 is to 4 - 1 as 8 to 3.
+    assert thrice - once == pytest.approx(restless * 8.0 / 3.0, abs=1e-12)
+    assert restless[VISIT_CELLS, VISIT_CELLS] > 0.0
+    assert restless[0, 0] == pytest.approx(3.0 * NOISE.slow**2)
     assert np.linalg.eigvalsh(restless[: CELLS - 1, : CELLS - 1]).min() > -1e-9
     assert np.linalg.eigvalsh(covariance(NOISE, level)).min() > -1e-9
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from statistics import NormalDist
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 from tests.prediction.test_wording import answer, leaf
-from zsim.prediction.answer import panels
+from zsim.prediction.answer import drawing, panels
 from zsim.prediction.answer.drawing import bars, time_unit
 from zsim.prediction.answer.records import Clients, Phase, ProgressPoint, Quantiles, Waits
 
@@ -178,6 +180,9 @@ def test_what_clients_wait_is_a_bar_from_median_to_p99_with_the_longest_behind()
     assert axes.get_xscale() == "log"
     assert axes.get_xlim() == (pytest.approx(0.7 * 5), pytest.approx(1.4 * 500))
     assert axes.texts[1].get_text() == "10 ms, p99 80 ms, longest 500 ms"
+    at, row = axes.texts[1].get_position()
+    assert 0.0 <= at < 0.5, "it begins in the panel, at its left"
+    assert 0.5 < row < during[2], "in its row, above its bar"
     assert during[2] - before[2] == pytest.approx(1)
     assert axes.get_title(loc="left") == "What clients wait: random-read"
     assert all(
@@ -236,3 +241,53 @@ def test_pictures_grow_with_their_rows_and_lack_what_the_answer_lacks() -> None:
         panels.figure(full).get_figheight() - panels.figure(bare).get_figheight(),
         panels._clients_height(full),
     )
+
+
+# Dark grounds.
+
+
+def test_on_a_dark_ground_dark_ink_and_colours_are_light_and_others_stay() -> None:
+    figure = Figure()
+    axes = figure.add_subplot()
+    words = [axes.text(0.0, 0.0, "x", color=colour) for colour in (drawing.INK, "#000000", "#e69f00")]
+    lines = [axes.plot([0, 1], [0, 1], color=colour)[0] for colour in (drawing.ACCENT, "#e69f00")]
+    bar, other = axes.bar([0, 1], [1, 1], color=[(*to_rgb(drawing.ACCENT), 0.25), "#e69f00"])
+    cloud = axes.scatter([0, 1], [0, 1], color="#0072b2")
+    none = axes.scatter([], [], facecolors="none")
+    assert drawing.themed(figure, dark=False) is figure
+    assert to_hex(words[0].get_color()) == drawing.INK
+    assert drawing.themed(figure, dark=True) is figure
+    assert [to_hex(each.get_color()) for each in words] == [drawing.DARK_INK] * 2 + ["#e69f00"]
+    assert [to_hex(each.get_color()) for each in lines] == ["#4fb3dd", "#e69f00"]
+    assert bar.get_facecolor() == pytest.approx((*to_rgb("#4fb3dd"), 0.25))
+    assert to_hex(other.get_facecolor()) == "#e69f00"
+    assert to_hex(cloud.get_facecolor()[0]) == "#3d9ad6"
+    assert len(none.get_facecolor()) == 0
+    assert [to_hex(each.get_facecolor()) for each in (figure, axes)] == [drawing.DARK_GROUND] * 2
+    assert {to_hex(each.get_edgecolor()) for each in axes.spines.values()} == {drawing.DARK_INK}
+
+
+@pytest.mark.parametrize("form", ["svg", "pdf"])
+def test_the_same_picture_is_the_same_file_whatever_the_date(
+    monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "no date")
+    figure = Figure()
+    drawing.plain(figure.add_subplot(), "A title")
+    found = drawing.render(figure, form)
+    assert found == drawing.render(figure, form)
+    assert b"Date" not in found
+    assert os.environ["SOURCE_DATE_EPOCH"] == "no date"
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    drawing.render(figure, form)
+    assert "SOURCE_DATE_EPOCH" not in os.environ
+
+
+def test_a_headline_is_broken_where_the_figure_ends() -> None:
+    """A figure of the usual width has so many letters in a line, one half as wide half as many."""
+    text = "x " * drawing.WIDEST
+    for share in (1.0, 0.5):
+        figure = Figure(figsize=(drawing.WIDTH * share, 3.0))
+        drawing.headed(figure, text)
+        lines = figure.get_suptitle().split("\n")
+        assert max(map(len, lines)) <= drawing.WIDEST * share < max(map(len, lines)) + 2

@@ -189,6 +189,14 @@ def test_the_parts_are_those_of_the_drive_that_limits() -> None:
     assert "rewriting shingled bands" not in parts
 
 
+def test_of_a_drive_that_serves_several_at_once_each_counts_for_its_part() -> None:
+    """Ninety seconds of service in a hundred, four at a time: 9/40 of its time, and the rest is idle."""
+    several = tuple(replace(leaf, drive=replace(DISK, parallel_commands=4)) for leaf in MODEL.leaves)
+    parts = summary.breakdown(result(model=replace(MODEL, leaves=several)), "target")
+    assert parts["seek"] == pytest.approx(700.0 * 0.45 / 4.0)
+    assert parts["idle, waiting on siblings"] == pytest.approx(700.0 * (1.0 - 0.9 / 4.0))
+
+
 def test_phases_share_the_txg_ends_and_follow_one_another() -> None:
     first, second = summary.phases(result())
     assert (first.name, second.name) == ("metadata scan", "repair")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,7 @@ from zsim.case.worlds import USES, Choice
 from zsim.prediction import simulated
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs import points
-from zsim.prediction.inputs.ensemble import Unknown
+from zsim.prediction.inputs.ensemble import Unknown, normal_strata
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs import sick_drives
 from zsim.prediction.statistics import slopes, surface
@@ -126,6 +127,92 @@ def test_a_step_of_weighing_is_that_of_expectation_and_maximisation() -> None:
     assert found == pytest.approx([(slopes.FREEDOM + 1.0) / (slopes.FREEDOM + beyond)] * 2, rel=1e-3)
 
 
+@pytest.mark.parametrize(("begin", "left"), [(1.0, 0.5), (0.25, 2.0)])
+def test_runs_of_a_world_are_weighed_together(begin: float, left: float) -> None:
+    """Two runs of each of two worlds, covariance ((0.06, 0.05), (0.05, 0.06)), a level that is open: they lie
+    (1, 1) beyond it, which is ``2 / 0.11``, and half of each world's own, over its weight, is left open."""
+    ran = Runs(np.array([7, 3, 7, 3]), np.zeros(4, dtype=int), np.full(4, float(SMALL)))
+    given = np.full(4, begin)
+    found = PRIOR.weights(np.zeros((4, 1)), ran, np.array([-1.0, 1.0, -1.0, 1.0]), given)
+    expected = (slopes.FREEDOM + 2.0) / (slopes.FREEDOM + 2.0 / 0.11 + left)
+    assert found == pytest.approx([expected] * 4, rel=1e-3)
+    assert given.tolist() == [begin] * 4
+
+
+def test_worlds_are_weighed_anew_with_what_their_weights_tell_of_the_rest() -> None:
+    """As many steps as stated, the first from worlds that all count alike."""
+    rows, away = np.zeros((4, 1)), np.array([0.0, 0.1, -0.1, 3.0])
+    ran = Runs(np.arange(4), np.zeros(4, dtype=int), np.full(4, float(SMALL)))
+    step = np.ones(4)
+    for _ in range(slopes.WEIGHINGS):
+        before, step = step, PRIOR.weights(rows, ran, away, step)
+    found = PRIOR.weights(rows, ran, away)
+    assert found == pytest.approx(step, rel=1e-12)
+    assert abs(found[3] / before[3] - 1.0) > 1e-9, "one step less is another answer"
+
+
+def test_covariances_between_worlds_that_count_little_grow_with_the_roots_of_their_weights() -> None:
+    given = np.array([[1.0, 2.0], [3.0, 4.0]])
+    found = slopes.as_weighed(given, np.array([1.0, 0.25]), np.array([0.01, 1.0]))
+    assert found == pytest.approx(np.array([[10.0, 2.0], [60.0, 8.0]]))
+
+
+def test_the_bend_is_what_falls_slowly_less_what_falls_fast() -> None:
+    """Half way to a tile, by ratio, each power falls to the root of what is left."""
+    names = {name for each in (*BY_USE, *OVERALL) for name in each.split("*")} - {"1", "short", "bend"}
+    at = dict.fromkeys(names, np.ones(1)) | {"use": np.array([2])}
+    found = slopes.design(at, np.array([math.sqrt(SMALL * TILE)]))
+    place = BY_USE.index("bend") * len(USES) + 2
+
+    def at_mean(power: float) -> float:
+        left = (SMALL / TILE) ** (power / 2.0)
+        return left / (1.0 + left)  # (left - left**2) / (1 - left**2)
+
+    flat, steep = slopes.BENDS
+    assert found[0, place] == pytest.approx(at_mean(flat) - at_mean(steep))
+    assert found[0, BY_USE.index("short") * len(USES) + 2] == pytest.approx(at_mean(slopes.CURVE))
+
+
+@pytest.mark.parametrize(
+    ("legacy", "unsure", "level", "of_use"),
+    [(0.0, 1.1, 2.0, 1.0), (1.0, 1.0 + 0.1 + 0.3 + 2 * 0.05, 2.5, 4.0)],
+)
+def test_a_kind_of_which_little_is_known_leaves_more_open(
+    monkeypatch: pytest.MonkeyPatch, legacy: float, unsure: float, level: float, of_use: float
+) -> None:
+    """Variances times ``1 + kind @ leverage @ kind``; slopes and variances are those of its class."""
+    columns, uses = len(BY_USE), len(USES)
+    count = columns * uses + len(OVERALL)
+    stored = {
+        "kinds": ["any", "legacy"], "mean": [[2.0, 0.5]] * count, "leverage": [[0.1, 0.05], [0.05, 0.3]],
+        "alike": {"sorted": [0.5] * columns, "legacy": [0.25] * columns},
+        "own": {"sorted": [1.0] * columns, "legacy": [2.0] * columns},
+        "overall": {"sorted": [3.0] * len(OVERALL), "legacy": [7.0] * len(OVERALL)},
+        "of_use": {"sorted": [1.0] * uses, "legacy": [4.0] * uses},
+        "lack": 0.1, "drift": 0.2, "chance": 0.3, "of_size": 0.4, "weight": 5.0,
+    }  # fmt: skip
+    monkeypatch.setattr(slopes, "_stored", lambda: stored)
+    found = slopes.prior({"any": 1.0, "legacy": legacy})
+    assert found.slopes == pytest.approx([level] * count)
+    shared, own, overall = (0.25, 2.0, 7.0) if legacy else (0.5, 1.0, 3.0)
+    assert found.covariance[0, 0] == pytest.approx(unsure * (shared + own))
+    assert found.covariance[0, 1] == pytest.approx(unsure * shared)
+    assert found.covariance[-1, -1] == pytest.approx(unsure * overall)
+    assert (found.lack, found.drift, found.chance, found.of_size, found.weight) == (0.1, 0.2, 0.3, 0.4, 5.0)
+    assert found.of_use.tolist() == [of_use] * uses
+
+
+def test_a_pool_known_by_its_list_of_blocks_was_not_learned() -> None:
+    def known(**fields: Any) -> bool:
+        stated = {"slow": None, "block_list": None}
+        scenario = SimpleNamespace(**(stated | fields))
+        one: Any = SimpleNamespace(scenario=scenario, operation="scrub", second_at=None, load=(), timed=())
+        return slopes.is_learned(one)
+
+    assert known()
+    assert not known(block_list="blocks.csv")
+
+
 def test_parts_of_a_t_of_four_degrees_of_freedom() -> None:
     """Its quantiles from a table: 97.5 % at 2.776, 90 % at 1.533, 75 % at 0.741."""
     found = surface.t_strata(20_000)
@@ -174,6 +261,52 @@ def test_where_nothing_is_unknown_runs_are_averaged_as_their_chance_allows() -> 
     assert found.expected == pytest.approx([found.quantiles[1]] * 2, rel=2e-3)
 
 
+def test_what_runs_tell_where_the_slopes_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One world on a tile as long as expected, one on a small population longer by half of e, which counts so
+    much that it has four times the variance of the first: the level is a tenth, of the rest the first has
+    -0.1 and the second 0.4, of which a world's own share is ``lack / (lack + ...)``."""
+    one = case(history="home-nas", recordsize="128K", write_cache=True, ashift=12, load="none")
+    made = ResponseSurface(one, [Unknown("seek", "drive", "", 0.3)])
+    short, log = 0.3, math.log(one.alloc)
+    known = np.zeros_like(made.slopes)
+    uses = len(USES)
+    known[BY_USE.index("short") * uses : (BY_USE.index("short") + 1) * uses] = short
+    nothing = np.zeros_like(made.prior.covariance)
+    made.slopes = known
+    made.prior = replace(PRIOR, slopes=known, covariance=nothing, of_use=np.ones(uses))
+    chance = 0.002 + 0.008 * SMALL / TILE
+    first, second = 0.04 + chance, 4.0 * (0.04 + chance)
+    counts = 0.06 / second
+    monkeypatch.setattr(SlopePrior, "weights", lambda *given: np.array([1.0, counts]))
+    ran = [RanWorld((-1.0,), TILE, math.exp(log)), RanWorld((1.0,), SMALL, math.exp(log + short + 0.5))]
+    found = made.told(runs_of(ran))
+    scale = (5.0 + 0.1**2 / first + 0.4**2 / second) / 6.0
+    left = math.sqrt(scale * first)
+    # 90 % of a t of four degrees of freedom lie below 1.533.
+    expected = [0.1 - 1.533 * left, 0.1, 0.1 + 1.533 * left]
+    assert np.log(found.quantiles) - log == pytest.approx(expected, abs=1e-3)
+    assert math.log(found.small_s) - log == pytest.approx(0.1 + short, abs=1e-3)
+    error = math.sqrt(scale / (1.0 / first + 1.0 / second))
+    assert found.half_width == pytest.approx(BEYOND["sorted"] * student(6) * error, rel=1e-3)
+    assert np.log(found.expected) - log == pytest.approx([0.1, 0.1], abs=1e-3)
+    own = [0.1 - 0.1 * 0.04 / first, 0.1 + 0.4 * 0.04 / 0.06]
+    assert np.log(found.own) - log == pytest.approx(own, abs=1e-3)
+
+
+def test_worlds_drawn_are_the_same_every_time_and_of_every_stratum_once() -> None:
+    assert surface.draws(0).shape == (1, 0)
+    found = surface.draws(2)
+    assert found.shape == (surface.DRAWN, 2)
+    assert not found.flags.writeable
+    assert np.sort(found, axis=0) == pytest.approx(np.stack([normal_strata(surface.DRAWN)] * 2, axis=1))
+    assert abs(np.corrcoef(found.T)[0, 1]) < 0.1, "each unknown is shuffled for itself"
+    again = surface.draws.__wrapped__(2)
+    assert np.array_equal(again, found)
+    mixed = surface._shuffled(surface.DRAWN)
+    assert np.sort(mixed) == pytest.approx(surface.t_strata(surface.DRAWN))
+    assert np.abs(np.corrcoef(np.column_stack((mixed, found)).T)[0, 1:]).max() < 0.1
+
+
 def test_only_operations_that_were_learned_and_do_not_change_on_the_way_are_known() -> None:
     assert slopes.is_learned(case())
     assert slopes.is_learned(case(operation="scrub"))
@@ -211,6 +344,31 @@ def test_columns_of_worlds_are_counted_from_the_usual() -> None:
         case(load=[{"kind": "random-read", "rate": 60, "size": "128K"}]), [], np.zeros((1, 0))
     )
     assert busy["load"] == pytest.approx([math.log(11.0)])
+
+
+@pytest.mark.parametrize(
+    ("column", "unknown", "choices", "shown"),
+    [
+        ("shingling", "shingling", (0.5, 2.0), (-math.log(2.0), math.log(2.0))),
+        ("large_sectors", "ashift", (9, 12), (0.0, 1.0)),
+        ("slower_class", "drive", ("generic-7200rpm-cmr", points.SLOWER_CLASS), (0.0, 1.0)),
+        ("load", "load", (0.0, 9.0), (0.0, math.log(10.0))),
+    ],
+)
+def test_what_is_chosen_for_a_world_is_counted_from_the_usual(
+    column: str, unknown: str, choices: tuple[Any, Any], shown: tuple[float, float]
+) -> None:
+    one = case(load="none")
+    drawn = Unknown(unknown, "", "", choices=tuple(Choice(each, 0.5) for each in choices))
+    assert points.points(one, [drawn], np.array([[-1.0], [1.0]]))[column] == pytest.approx(shown)
+    assert points.points(one, [], np.zeros((1, 0)))[column].tolist() == [0.0]
+
+
+def test_clients_without_a_rate_are_no_reads_a_second() -> None:
+    one = case(load="none")
+    busy: Any = replace(one, load=(SimpleNamespace(rate=None), SimpleNamespace(rate=18.0)))
+    found = points.points(busy, [], np.zeros((1, 0)))
+    assert found["load"] == pytest.approx([math.log(1.0 + 18.0 / 6.0)])
 
 
 def test_what_tells_scenarios_apart_is_nothing_in_the_usual_one() -> None:
