@@ -1,0 +1,229 @@
+"""Rules of drives, links and files against arithmetic by hand, on toys of round numbers."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zsim.base import model_data
+from zsim.base.errors import InputError
+from zsim.drives import catalogue
+from zsim.drives.catalogue import Shelf, drive_from_table, load_drive
+from zsim.drives.derived import rate_profile, seek_profile
+from zsim.drives.models import generations
+from zsim.drives.models.files import drive_text
+from zsim.drives.models.generations import LATEST, first_year, outer_rate, platters_in_use
+from zsim.drives.models.health import DriveHealth
+from zsim.drives.models.links import Enclosure, enclosure_from_table
+from zsim.drives.models.model import DriveQuantity
+from zsim.drives.models.parameters import DriveParameters
+
+DISK = "generic-7200rpm-cmr"
+GB = 1e9
+
+
+# --- enclosures
+
+
+def number(value: float, unit: str, source: str = "own", **more: Any) -> dict[str, Any]:
+    return {"value": value, "unit": unit, "kind": "assumed", "source": source, **more}
+
+
+def box(**changes: dict[str, Any]) -> Enclosure:
+    """Return an enclosure of a root, a link below it and one below that; `changes` are of links by name."""
+    links: dict[str, dict[str, Any]] = {
+        "root": {
+            "switching": "shared",
+            "rate": number(2000, "MB/s", "board", uncertainty=0.1),
+            "per_command": number(3, "us"),
+        },
+        "card": {
+            "parent": "root",
+            "switching": "fis",
+            "rate": number(500, "MB/s", uncertainty=0.3),
+            "per_command": number(0, "us"),
+            "bays": number(2, "drives"),
+        },
+        "tail": {
+            "parent": "card",
+            "switching": "command",
+            "rate": number(1, "MB/s"),
+            "per_command": number(50, "us"),
+            "bays": number(5, "drives"),
+        },
+    }
+    for name, change in changes.items():
+        links[name] = {**links.get(name, {}), **change}
+    data = {"title": "A box", "links": links, "references": {"board": "The board's manual, page 3"}}
+    return enclosure_from_table(data, Path("box.toml"))
+
+
+def test_the_numbers_of_an_enclosure_are_read_in_si() -> None:
+    """MB are 10**6 bytes; a link without bays has none; the spread is that of the worst known rate."""
+    found = box()
+    flat = found.flatten()
+    assert [(each.link.name, each.parent) for each in flat] == [("root", -1), ("card", 0), ("tail", 1)]
+    assert [each.link.rate for each in flat] == [2e9, 5e8, 1e6]
+    assert [each.link.per_command_s for each in flat] == pytest.approx([3e-6, 0.0, 5e-5])
+    assert [each.link.bays for each in flat] == [0, 2, 5]
+    assert found.attach(7) == (1, 1, 2, 2, 2, 2, 2)
+    assert (found.name, found.title, found.note, found.rate_spread) == ("box", "A box", "", 0.3)
+    assert found.sources == ("The board's manual, page 3", "own")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"tail": {"rate": number(0.999, "MB/s")}}, "links.tail.rate"),
+        ({"tail": {"per_command": number(-1e-3, "us")}}, "links.tail.per_command"),
+        ({"other": {"switching": "fis", "rate": number(9, "MB/s")}}, "root, other"),
+        ({"root": {"parent": "tail"}}, "exactly one link has no parent"),
+        # Two that hang from each other hang from no root.
+        ({"card": {"parent": "tail"}}, "every link hangs from the root"),
+    ],
+)
+def test_an_enclosure_is_one_tree_of_links_that_were_sold(changes: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        box(**changes)
+
+
+# --- platters by their time
+
+
+@pytest.fixture
+def toy_history(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Platters of 100 GB from 2000 on and of 1,000 from 2010 on; two in a drive, five from 2015 on."""
+    steps = ((2000, 100.0), (2010, 1000.0)), ((2000, 2.0), (2015, 5.0))
+    monkeypatch.setattr(generations, "_history", lambda: (*steps, 3, 11))
+
+
+@pytest.mark.usefixtures("toy_history")
+@pytest.mark.parametrize(
+    ("gigabytes", "year"),
+    # A hundredth more than the nominal size still fits: capacities are rounded.
+    [
+        (1, 2000),
+        (200, 2000),
+        (202, 2000),
+        (202.1, 2010),
+        (2020, 2010),
+        (2021, 2015),
+        (5050, 2015),
+        (5051, LATEST),
+    ],
+)
+def test_a_capacity_appears_with_the_platters_that_hold_it(gigabytes: float, year: int) -> None:
+    assert first_year(gigabytes * GB) == year
+
+
+@pytest.mark.usefixtures("toy_history")
+def test_drives_in_use_are_of_the_years_of_their_age_and_redesigned_after_some() -> None:
+    """Bought in the last three years or this one; eleven years after its first a design is the last."""
+    # 2008 and 2009 two platters of 100 GB each, from 2010 on one.
+    assert platters_in_use(200 * GB, 2011) == pytest.approx((100 * GB, 100 * GB, 200 * GB, 200 * GB))
+    # None before 2010, whatever year it is: two platters that hold up to 1,010 GB each.
+    assert platters_in_use(2020 * GB, 2005) == pytest.approx((1010 * GB,) * 4)
+    assert platters_in_use(1011 * GB, 2012) == pytest.approx((505.5 * GB,) * 4)
+    # In use in 2003 were drives of two platters only.
+    assert platters_in_use(150 * GB, 2003) == pytest.approx((75 * GB,) * 4)
+    # The geometric mean of 0.1, 0.1, 0.2 and 0.2 TB is the root of 0.02; the rate goes with its root.
+    assert outer_rate(200 * GB, 2011, 200e6, 0.5) == pytest.approx(200e6 * 0.02**0.25)
+
+
+def test_a_design_is_the_last_so_many_years_after_its_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Redesigned once after five years: a drive of 2000 keeps the platters of 2005."""
+    steps = tuple((year, 10.0 * (year - 1999)) for year in range(2000, 2012))
+    monkeypatch.setattr(generations, "_history", lambda: (steps, ((2000, 6.0),), 0, 5))
+    assert platters_in_use(60 * GB, 2005) == platters_in_use(60 * GB, 2011) == (60 * GB,)
+    # In 2004 platters hold 50 GB (50.5): two are needed.
+    assert platters_in_use(60 * GB, 2004) == (30 * GB,)
+
+
+# --- files
+
+
+def test_a_drive_is_written_with_what_is_known_of_it_and_no_more() -> None:
+    """An uncertainty and a note stand there where there are some; a table of what was observed likewise."""
+    known = DriveQuantity(5.0, "ms", "measured", "a bench", 0.2, "by hand", 0.005)
+    plain = DriveQuantity(7.0, "MB/s", "datasheet", "a sheet", 0.0, "", 7e6)
+    drive = replace(
+        load_drive("hd103uj"), quantities={"seek_full": known, "outer_rate": plain}, drive_to_drive={},
+        observed={},
+    )  # fmt: skip
+    written = tomllib.loads(drive_text(drive))
+    assert written["parameters"] == {
+        "seek_full": {
+            "value": 5.0, "unit": "ms", "kind": "measured", "source": "a bench", "uncertainty": 0.2,
+            "note": "by hand",
+        },
+        "outer_rate": {"value": 7.0, "unit": "MB/s", "kind": "datasheet", "source": "a sheet"},
+    }  # fmt: skip
+    assert written["spread"] == {}
+    assert "observed" not in written
+    again = tomllib.loads(drive_text(replace(drive, observed={"outer_rate": plain})))
+    assert again["observed"]["outer_rate"]["value"] == 7.0
+
+
+# --- what is taken where nothing is said
+
+
+def test_a_drive_of_which_nothing_is_said_ails_from_nothing() -> None:
+    """Faults are counted over the ten minutes of ZED (10 I/O errors in 600 s, zfs_diagnosis.c)."""
+    assert asdict(DriveHealth()) == {
+        "stutter_share": 0, "stutter_s": 0, "spell_factor": 1, "spell_s": 0, "between_s": 0,
+        "bad_sectors": (), "recovery_s": 0, "fault_after": 0, "fault_window_s": 600, "seed": 0,
+    }  # fmt: skip
+
+
+def test_profiles_have_four_hundred_places_unless_told_otherwise() -> None:
+    drive = DriveParameters(capacity_bytes=10**12)
+    for places, _ in (rate_profile(drive), seek_profile(drive)):
+        assert len(places) == 400
+        assert (places[0], places[-1]) == pytest.approx((1 / 800, 799 / 800))
+
+
+# --- the catalogue
+
+
+def test_a_shelf_takes_each_drive_from_the_catalogue_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def looked_up(name: str) -> Any:
+        asked.append(name)
+        return load_drive(name)
+
+    monkeypatch.setattr(catalogue, "load_drive", looked_up)
+    shelf = Shelf(2020)
+    assert shelf.named(DISK) is shelf.named(DISK)
+    assert shelf.sized(DISK, 10**12) is shelf.sized(DISK, 10**12)
+    assert asked == [DISK]
+    assert shelf.sized(DISK, 2 * 10**12).capacity_bytes == 2 * 10**12
+
+
+def from_file(name: str = DISK, **changes: float) -> Any:
+    data: Any = model_data.load("drives", name)
+    for key, value in changes.items():
+        data["parameters"][key]["value"] = value
+    return drive_from_table(data, Path("x.toml"))
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "least", "below"),
+    [
+        # No queueing in the drive, one sector of the oldest size, one channel, one band of a MiB.
+        (DISK, "queue_depth", 1, 0.5), (DISK, "logical_sector", 512, 511),
+        ("generic-sata-ssd", "parallel_commands", 1, 0.5), ("st8000as0002", "band", 1, 0.99),
+        ("st8000as0002", "cached_writes", 1, 0.5), (DISK, "rotation", 1000, 999),
+        (DISK, "cached_extents", 1, 0.5), (DISK, "interface_rate", 1, 0.99),
+    ],
+)  # fmt: skip
+def test_a_number_may_be_the_least_that_a_drive_can_have(
+    name: str, key: str, least: float, below: float
+) -> None:
+    assert from_file(name, **{key: least}).quantities[key].value == least
+    with pytest.raises(InputError, match=key):
+        from_file(name, **{key: below})
