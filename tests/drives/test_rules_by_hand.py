@@ -7,13 +7,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from tests.drives.test_mechanics_by_hand import PLAIN, buffered
+from tests.drives.test_physics_by_hand import BAND, SIZES, ailing, row
+from tests.drives.test_physics_by_hand import made as shingled
+from tests.drives.test_tracks_by_hand import one_zone, toy
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.drives import catalogue
 from zsim.drives.catalogue import Shelf, drive_from_table, load_drive
-from zsim.drives.derived import rate_profile, seek_profile
+from zsim.drives.derived import mean_seek, rate_profile, seek_profile
+from zsim.drives.disksim import parametric
 from zsim.drives.models import generations
 from zsim.drives.models.files import drive_text
 from zsim.drives.models.generations import LATEST, first_year, outer_rate, platters_in_use
@@ -21,6 +27,17 @@ from zsim.drives.models.health import DriveHealth
 from zsim.drives.models.links import Enclosure, enclosure_from_table
 from zsim.drives.models.model import DriveQuantity
 from zsim.drives.models.parameters import DriveParameters
+from zsim.drives.physics.bounds import LANES, reach_bounds
+from zsim.drives.physics.mechanics import drive_table
+from zsim.drives.physics.smr import (
+    CACHED_BYTES,
+    PRIOR_BYTES,
+    PRIOR_WRITES,
+    SQUARES,
+    clean_prior_band,
+    rewrite_time,
+    smr_parts,
+)
 
 DISK = "generic-7200rpm-cmr"
 GB = 1e9
@@ -227,3 +244,107 @@ def test_a_number_may_be_the_least_that_a_drive_can_have(
     assert from_file(name, **{key: least}).quantities[key].value == least
     with pytest.raises(InputError, match=key):
         from_file(name, **{key: below})
+
+
+def test_a_file_is_read_as_what_its_name_ends_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A drive of tracks is JSON; whatever else a path names is a file of the catalogue's form."""
+    (tmp_path / "own.toml").write_text(drive_text(load_drive(DISK)))
+    assert load_drive(str(tmp_path / "own.toml")).parameters() == load_drive(DISK).parameters()
+    (tmp_path / "own.json").write_text("{}")
+    monkeypatch.setattr(parametric, "drive_from_tracks", lambda path: f"tracks of {path.name}")
+    assert load_drive(str(tmp_path / "own.json")) == "tracks of own.json"  # type: ignore[comparison-overlap]
+
+
+@pytest.mark.parametrize("name", [DISK, "generic-sata-ssd"])
+def test_a_drive_that_is_not_shingled_has_nothing_of_it(name: str) -> None:
+    found = load_drive(name).parameters()
+    assert (found.smr_band_bytes, found.smr_cache_bytes, found.smr_cached_writes) == (0, 0, 0)
+    assert (found.smr_idle_s, found.smr_prior, found.smr_cleaning) == (1.0, 0.0, 1.0)
+
+
+def test_the_smallest_drive_of_tracks_has_one_block() -> None:
+    assert toy(**one_zone(lbn_count=1)).capacity_bytes == 512
+    for wrong in ({"zones": []}, {"seek": {"form": "piecewise_linear", "points_cyl_ms": []}}):
+        with pytest.raises(InputError, match="at least one entry"):
+            toy(**wrong)
+
+
+# --- seeks at the knee
+
+
+def test_from_its_knee_on_a_seek_is_of_the_long_branch() -> None:
+    """At the only place, half a stroke, where the knee lies: c + e / 2, and so the mean of density 1."""
+    drive = replace(PLAIN, seek_knee=0.5)
+    assert seek_profile(drive, 1)[1].tolist() == pytest.approx([0.002 + 0.004 / 2])
+    assert mean_seek(drive, 1.0, 1) == pytest.approx(0.002 + 0.004 / 2)
+
+
+def test_a_curve_without_a_short_branch_is_bounded_by_the_long_one() -> None:
+    """Its knee is 0: the nearest place that needs the arm is 1 ms away, not the 10 ms of the other branch."""
+    drive, _ = drive_table([replace(PLAIN, seek_knee=0.0, seek_short_a_s=0.010, seek_long_c_s=0.001)])
+    bounds = np.empty(LANES, np.float32)
+    bearing = np.full(LANES, 0.001 / PLAIN.revolution_s + 0.5, np.float32)
+    reach_bounds(row(drive), np.full(LANES, 98, np.int32), bearing, LANES, 100 << 11, 0.0, bounds)
+    assert bounds == pytest.approx(0.001 + 0.5 * PLAIN.revolution_s, rel=1e-3)
+
+
+# --- read-ahead and shingles
+
+
+@pytest.mark.parametrize("since", [0.0, 0.5])
+def test_a_drive_reads_on_from_the_beginning_of_time(since: float) -> None:
+    """100 bytes a second: 200 of them have passed after two seconds; the link gives them in 0.2."""
+    assert buffered(5000, 200, 5.0, since)[0] == pytest.approx((5.2, 5200, since + 2.0))
+
+
+def test_how_full_bands_are_is_the_mean_over_their_bytes_while_some_are_from_before() -> None:
+    """8 and 4 KiB in two bands: squares of 80 KiB**2, also while one write is left; none without."""
+    for prior, squares in ((2, 8192**2 + 4096**2), (1, 8192**2 + 4096**2), (0, 0)):
+        drive, rates, state = shingled()
+        state[0][PRIOR_BYTES], state[0][PRIOR_WRITES] = prior * 4096, prior
+        for place in (4096, 8192, BAND + 4096):
+            smr_parts(drive, rates, state, SIZES, place, 4096)
+        assert state[0][SQUARES] == squares
+        assert state[0][CACHED_BYTES] == 3 * 4096
+
+
+def test_two_bands_alike_are_enough_to_judge_by() -> None:
+    drive, rates, state = shingled(smr_prior=0.5)
+    for band in (3, 5):
+        smr_parts(drive, rates, state, SIZES, band * BAND + 4096, 8192)
+    expected = rewrite_time(drive, rates, 30, BAND, 1, 8192)
+    assert clean_prior_band(drive, rates, state, SIZES, 30, 4096) == pytest.approx(expected)
+
+
+# --- ailing drives
+
+
+def stays(seed: int, **ails: Any) -> tuple[bool, float, Any, Any]:
+    """Return whether a drive begins slow, its first stay [s], the call that reads on, and its table."""
+    read, table = ailing(spell_factor=3.0, seed=seed, **ails)
+    slow, first = bool(table["slow"][0]), float(table["changes"][0])
+    return slow, first, read, table
+
+
+def test_the_first_stay_is_as_long_as_any_other_whatever_it_is() -> None:
+    """Exponential stays have no memory: what is left of a spell of 1 s is 1 s, between them 3 s."""
+    found = [stays(seed, spell_s=1.0, between_s=3.0)[:2] for seed in range(600)]
+    for is_slow, mean in ((True, 1.0), (False, 3.0)):
+        of_kind = [first for slow, first in found if slow == is_slow]
+        # Of some 150 and 450 exponential lengths the mean lies within 8 and 5 %: three times that.
+        assert np.mean(of_kind) == pytest.approx(mean, rel=0.25 if is_slow else 0.15)
+
+
+def test_no_two_stays_nor_stutters_are_of_one_draw() -> None:
+    """The second stay tells nothing of the first, nor of whether the first or second read stutters."""
+    firsts, seconds, stutters = [], [], []
+    for seed in range(400):
+        _, first, read, table = stays(seed, spell_s=1.0, between_s=1.0, stutter_share=0.25, stutter_s=9.0)
+        stutters.append([read(at=0.0) == 9.0, read(at=0.0) == 9.0])
+        read(at=first, write=True)
+        firsts.append(first)
+        seconds.append(float(table["changes"][0]) - first)
+    assert abs(np.corrcoef(firsts, seconds)[0, 1]) < 0.2
+    for each in np.array(stutters).T:
+        # A hundred exponential lengths of a second: a tenth of a second, three times.
+        assert np.array(seconds)[each].mean() == pytest.approx(1.0, abs=0.3)
