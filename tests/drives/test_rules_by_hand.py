@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.drives.test_mechanics_by_hand import PLAIN, buffered
+from tests.drives.test_mechanics_by_hand import PLAIN, bound_of, buffered
+from tests.drives.test_mechanics_by_hand import made as mechanical
 from tests.drives.test_physics_by_hand import BAND, SIZES, ailing, row
 from tests.drives.test_physics_by_hand import made as shingled
 from tests.drives.test_tracks_by_hand import one_zone, toy
 from zsim.base import model_data
 from zsim.base.errors import InputError
+from zsim.base.jit import IS_COMPILING
+from zsim.base.plain_views import Row
 from zsim.drives import catalogue
 from zsim.drives.catalogue import Shelf, drive_from_table, load_drive
 from zsim.drives.derived import mean_seek, rate_profile, seek_profile
@@ -26,14 +29,16 @@ from zsim.drives.models.generations import LATEST, first_year, outer_rate, platt
 from zsim.drives.models.health import DriveHealth
 from zsim.drives.models.links import Enclosure, enclosure_from_table
 from zsim.drives.models.model import DriveQuantity
-from zsim.drives.models.parameters import DriveParameters
-from zsim.drives.physics.bounds import LANES, reach_bounds
-from zsim.drives.physics.mechanics import drive_table
+from zsim.drives.models.parameters import MAX_ZONES, DriveParameters
+from zsim.drives.physics.bounds import LANES, bearing_of, reach_bounds
+from zsim.drives.physics.mechanics import drive_table, zone_at, zone_table
 from zsim.drives.physics.smr import (
     CACHED_BYTES,
+    CACHED_WRITES,
     PRIOR_BYTES,
     PRIOR_WRITES,
     SQUARES,
+    clean_band,
     clean_prior_band,
     rewrite_time,
     smr_parts,
@@ -264,7 +269,11 @@ def test_a_drive_that_is_not_shingled_has_nothing_of_it(name: str) -> None:
 
 def test_the_smallest_drive_of_tracks_has_one_block() -> None:
     assert toy(**one_zone(lbn_count=1)).capacity_bytes == 512
-    for wrong in ({"zones": []}, {"seek": {"form": "piecewise_linear", "points_cyl_ms": []}}):
+    without: tuple[dict[str, Any], ...] = (
+        {"zones": []},
+        {"seek": {"form": "piecewise_linear", "points_cyl_ms": []}},
+    )
+    for wrong in without:
         with pytest.raises(InputError, match="at least one entry"):
             toy(**wrong)
 
@@ -286,6 +295,29 @@ def test_a_curve_without_a_short_branch_is_bounded_by_the_long_one() -> None:
     bearing = np.full(LANES, 0.001 / PLAIN.revolution_s + 0.5, np.float32)
     reach_bounds(row(drive), np.full(LANES, 98, np.int32), bearing, LANES, 100 << 11, 0.0, bounds)
     assert bounds == pytest.approx(0.001 + 0.5 * PLAIN.revolution_s, rel=1e-3)
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_what_goes_on_at_the_head_is_bounded_by_no_time_even_where_no_gap_is_bridged(write: bool) -> None:
+    """A bridge of 0 bytes: the next block passes at once, whatever its angle says."""
+    drive, _ = mechanical(read_pass_under_bytes=0, write_pass_under_bytes=0)
+    bound, time = bound_of(drive, 0, 0.9, write=write)
+    assert time == 0.0
+    assert bound <= 0.0
+
+
+def test_an_overhead_that_overlaps_turns_no_platter() -> None:
+    """At 9 ms a turn, of which a second is no whole number."""
+    drive, _ = mechanical(revolution_s=0.009, read_overhead_s=0.003, write_overhead_s=0.003)
+    assert [bearing_of(drive, 0.25, write) for write in (False, True)] == pytest.approx([0.25, 1.25])
+
+
+def test_a_drive_of_as_many_zones_as_there_may_be_ends_in_its_last() -> None:
+    table, rates = drive_table([replace(PLAIN, zone_rates=(1e8,) * MAX_ZONES)])
+    zones = zone_table(table, rates)[0]
+    places = zones if IS_COMPILING else [Row(each) for each in zones]
+    for offset in (PLAIN.capacity_bytes - 1, PLAIN.capacity_bytes):
+        assert zone_at(row(table), places, offset) == MAX_ZONES - 1
 
 
 # --- read-ahead and shingles
@@ -316,6 +348,16 @@ def test_two_bands_alike_are_enough_to_judge_by() -> None:
     assert clean_prior_band(drive, rates, state, SIZES, 30, 4096) == pytest.approx(expected)
 
 
+def test_a_band_that_was_cleaned_takes_a_stream_again() -> None:
+    drive, rates, state = shingled()
+    smr_parts(drive, rates, state, SIZES, 3 * BAND + 4096, 4096)
+    clean_band(drive, rates, state, BAND)
+    assert not state[1].any(), "nothing is cached for any band"
+    assert (state[0][CACHED_BYTES], state[0][CACHED_WRITES]) == (0, 0)
+    smr_parts(drive, rates, state, SIZES, 3 * BAND, 4096)
+    assert state[0][CACHED_WRITES] == 0
+
+
 # --- ailing drives
 
 
@@ -324,6 +366,16 @@ def stays(seed: int, **ails: Any) -> tuple[bool, float, Any, Any]:
     read, table = ailing(spell_factor=3.0, seed=seed, **ails)
     slow, first = bool(table["slow"][0]), float(table["changes"][0])
     return slow, first, read, table
+
+
+def test_slow_spells_and_the_time_between_them_follow_one_another() -> None:
+    """10 ms when sound and 30 in a spell, whichever a drive begins with."""
+    for seed in range(20):
+        is_slow, end, read, table = stays(seed, spell_s=1.0, between_s=1.0)
+        for _ in range(4):
+            assert read(at=end - 1e-9) == pytest.approx(0.03 if is_slow else 0.01)
+            assert read(at=end) == pytest.approx(0.01 if is_slow else 0.03)
+            is_slow, end = not is_slow, float(table["changes"][0])
 
 
 def test_the_first_stay_is_as_long_as_any_other_whatever_it_is() -> None:
