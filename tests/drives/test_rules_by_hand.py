@@ -21,7 +21,7 @@ from zsim.base.jit import IS_COMPILING
 from zsim.base.plain_views import Row
 from zsim.drives import catalogue
 from zsim.drives.catalogue import Shelf, drive_from_table, load_drive
-from zsim.drives.derived import mean_seek, rate_profile, seek_profile
+from zsim.drives.derived import MAX_OFFSET, mean_seek, rate_profile, seek_profile
 from zsim.drives.disksim import parametric
 from zsim.drives.models import generations
 from zsim.drives.models.files import drive_text
@@ -278,6 +278,24 @@ def test_the_smallest_drive_of_tracks_has_one_block() -> None:
             toy(**wrong)
 
 
+def test_factors_of_an_ensemble_multiply_what_was_measured() -> None:
+    """Twice all seeks and the settling, four times the overheads, half the rates."""
+    measured = replace(PLAIN, read_overhead_s=0.001, write_overhead_s=0.003)
+    drive = replace(load_drive("hd103uj"), measured=measured)
+    assert drive.parameters(outer_rate=0.5, seek=2.0, overhead=4.0) == replace(
+        measured,
+        zone_rates=(62.5e6,),
+        seek_short_a_s=0.002,
+        seek_short_b_s=0.016,
+        seek_long_c_s=0.004,
+        seek_long_e_s=0.008,
+        write_settle_s=0.001,
+        read_overhead_s=0.004,
+        write_overhead_s=0.012,
+    )
+    assert drive.parameters() == measured
+
+
 # --- seeks at the knee
 
 
@@ -400,3 +418,37 @@ def test_no_two_stays_nor_stutters_are_of_one_draw() -> None:
     for each in np.array(stutters).T:
         # A hundred exponential lengths of a second: a tenth of a second, three times.
         assert np.array(seconds)[each].mean() == pytest.approx(1.0, abs=0.3)
+
+
+# --- numbers by which kernels know things
+
+
+def test_kinds_policies_and_ways_to_destage_are_told_apart() -> None:
+    drives = [replace(PLAIN, kind=kind) for kind in ("mechanical", "flash")]
+    drives += [replace(PLAIN, queue_policy=policy) for policy in ("fcfs", "c-look", "sptf")]
+    drives += [replace(PLAIN, destage=way) for way in ("queue", "idle")]
+    table, _ = drive_table(drives)
+    assert len(set(table["kind"][:2].tolist())) == 2
+    assert len(set(table["queue_policy"][2:5].tolist())) == 3
+    assert len(set(table["destage"][5:].tolist())) == 2
+
+
+def test_bounds_are_made_in_vectors_of_the_widest_registers() -> None:
+    """512 bits of 32-bit numbers."""
+    assert LANES * 32 == 512
+
+
+def test_a_drive_of_tracks_has_thirty_zones_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as most files of the catalogue have."""
+    monkeypatch.setattr(parametric, "_sampled_moves", lambda _drive, seed: (seed, seed))
+    monkeypatch.setattr(parametric, "_fit_seek_curve", lambda _far, _times: (0.001, 0.002, 0.003, 0.004, 0.5))
+    drive = parametric.fit_parametric(toy(**one_zone()))
+    assert len(drive.zone_rates) == 30
+    assert len(load_drive(DISK).parameters().zone_rates) == 30
+    assert (drive.seek_short_a_s, drive.seek_short_b_s) == (0.001, 0.002)
+    assert (drive.seek_long_c_s, drive.seek_long_e_s, drive.seek_knee) == (0.003, 0.004, 0.5)
+
+
+def test_twice_an_offset_that_is_taken_fits_64_bits() -> None:
+    """They are compared with twice a capacity; a pool of exabytes is taken."""
+    assert 2 * (MAX_OFFSET - 1) < 2**63 <= 2 * MAX_OFFSET
