@@ -333,7 +333,7 @@ def test_an_overhead_that_overlaps_turns_no_platter() -> None:
 def test_a_drive_of_as_many_zones_as_there_may_be_ends_in_its_last() -> None:
     table, rates = drive_table([replace(PLAIN, zone_rates=(1e8,) * MAX_ZONES)])
     zones = zone_table(table, rates)[0]
-    places = zones if IS_COMPILING else [Row(each) for each in zones]
+    places: Any = zones if IS_COMPILING else [Row(each) for each in zones]
     for offset in (PLAIN.capacity_bytes - 1, PLAIN.capacity_bytes):
         assert zone_at(row(table), places, offset) == MAX_ZONES - 1
 
