@@ -19,7 +19,6 @@ from zsim.prediction.groups import lost_when_moved
 from zsim.prediction.inputs.ensemble import Unknown, draw_members, normal_strata
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs import middle
-from zsim.prediction.runs.member import _ends
 from zsim.prediction.runs.middle import MiddleWorld
 from zsim.prediction.runs.sampled import WARM_BLOCKS, SampledRun
 from zsim.prediction.runs.windows import SampledStream
@@ -399,22 +398,6 @@ def test_more_evidence_weighs_the_runs_that_are_there_unless_they_were_run_for_a
     monkeypatch.setattr(api, "held", lambda prediction, work: asked.append("again"))
     api._given(None, made, None)  # type: ignore[arg-type]
     assert asked == ["again" if again else "anew"]
-
-
-@pytest.mark.parametrize(
-    ("second", "restart", "kept"),
-    [(False, "defer", [2.0, 30.0, 3.0]), (True, "defer", [2.0, 3.0]), (True, "restart", [2.0, 30.0, 3.0])],
-)
-def test_the_wait_between_two_passes_is_no_end_of_a_txg(
-    second: bool, restart: str, kept: list[float]
-) -> None:
-    """A replacement that is deferred gets a pass of its own; one that makes the scan start again does not."""
-    slices = [("visit", 0.0, 5.0), ("issue", 7.0, 12.0), ("issue", 42.0, 50.0)]
-    run: Any = SimpleNamespace(phases=slices, end=53.0)
-    setup: Any = SimpleNamespace(
-        second=object() if second else None, release=SimpleNamespace(resilver_restart=restart)
-    )
-    assert [seconds for _, seconds in _ends(run, setup)] == kept
 
 
 def test_a_share_may_be_expected_below_one() -> None:
