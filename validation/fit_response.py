@@ -152,11 +152,9 @@ def ran(number: int) -> dict[str, Any]:
             worlds.append(place)
         first += count
     columns = {name: np.concatenate([each[name] for each in at]).tolist() for name in at[0]}
-    kind = dict(kind_of_scenario(case))
     return {
         "number": number,
         "stated": stated,
-        "kind": kind,
         "at": columns,
         "blocks": blocks,
         "worlds": worlds,
@@ -302,7 +300,7 @@ def _improved(scenarios: list[Ran], found: Estimated) -> np.ndarray:
         part, would = _of_slopes(each, solved, inverse)
         shown[each.place] += weight * factor * part
         expected[each.place] += factor * would
-        own = prior.beyond(each.runs, each.weights)
+        own = prior.of_own(each.runs, each.weights)
         use = each.runs.use.astype(int)
         of_use[0, each.place] += np.bincount(use, weight * solved * (own @ solved), len(USES))
         of_use[1, each.place] += np.bincount(use, (inverse * own).sum(axis=1), len(USES))
@@ -344,7 +342,7 @@ def _of_noise(
     names, found = ("lack", "drift", "chance", "of_size"), []
     for name in names:
         alone = dataclasses.replace(prior, **{other: 0.0 for other in names if other != name})
-        own = alone.beyond(each.runs, each.weights)
+        own = alone.of_own(each.runs, each.weights)
         found.append((weight * float(solved @ own @ solved), float((inverse * own).sum())))
     return np.array(found).T
 

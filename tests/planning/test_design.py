@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import zsim
 from zsim.base.errors import InputError
 from zsim.cli.main import main
-from zsim.planning.design import facts, search
+from zsim.planning.design import search
 from zsim.planning.design.candidates import for_drives
 from zsim.planning.design.requirements import Requirement
 from zsim.planning.risk.group import HOUR
@@ -21,22 +19,6 @@ from zsim.planning.risk.question import RiskInputs
 from zsim.scenario.layout import Layout
 
 TEBI = 1024**4
-
-
-@pytest.fixture
-def simulated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The layouts that a simulator was asked for, which takes two hours a drive and 60 a full pool."""
-    seen: list[str] = []
-
-    def answers(scenarios: Sequence[dict[str, Any]], jobs: int | None = None) -> Iterator[tuple[int, Any]]:
-        for place, stated in enumerate(scenarios):
-            seen.append(stated["layout"])
-            vdev = Layout.parse(stated["layout"]).vdevs[0]
-            hours = (2 * vdev.children + 60 * stated.get("fill", 0.5)) * HOUR
-            yield place, {"p10_s": 0.8 * hours, "p50_s": hours, "p90_s": 1.5 * hours}
-
-    monkeypatch.setattr(facts, "answers", answers)
-    return seen
 
 
 def test_what_was_stated_stands_above_the_table_in_its_own_units(simulated: list[str]) -> None:

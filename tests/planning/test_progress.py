@@ -21,7 +21,6 @@ from zsim.planning.store.study import study
 from zsim.planning.table import NOT_RUN, TableInterrupted
 from zsim.planning.tune import api as tuning
 from zsim.prediction.runs.knobs import Knob, KnobEffect
-from zsim.scenario.layout import Layout
 
 HOUR = 3600.0
 POOLS: dict[str, Any] = {"layout": ["mirror2", "mirror3", "raidz1x3"], "drive_size": ["4TB"]}
@@ -51,22 +50,6 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(running, "answer", answer)
     monkeypatch.setattr(module, "answer", answer)
-
-
-@pytest.fixture
-def simulated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The layouts that a plan has simulated: two hours a drive and 60 a full pool at p50."""
-    seen: list[str] = []
-
-    def answers(scenarios: Sequence[dict[str, Any]], jobs: int | None = None) -> Iterator[tuple[int, Any]]:
-        for place, stated in enumerate(scenarios):
-            seen.append(stated["layout"])
-            children = Layout.parse(stated["layout"]).vdevs[0].children
-            hours = (2 * children + 60 * stated.get("fill", 0.5)) * HOUR
-            yield place, {"p10_s": 0.8 * hours, "p50_s": hours, "p90_s": 1.5 * hours}
-
-    monkeypatch.setattr(facts, "answers", answers)
-    return seen
 
 
 @pytest.mark.usefixtures("answered")

@@ -281,7 +281,7 @@ def test_the_world_chosen_takes_most_variance_of_the_quantiles_for_its_cost(seed
     ran = _ran(surface, slopes, chance, 8, 0)
     surface.told(ran)
     candidates, sizes = _scores(surface.case, 6, 9), (SMALL, LARGER, TILE)
-    weights = surface._seen(ran, points(surface.case, surface.inputs, ran.scores)).weights
+    weights = surface._weights
 
     def left(scores: np.ndarray, blocks: np.ndarray) -> np.ndarray:
         at = points(surface.case, surface.inputs, scores)

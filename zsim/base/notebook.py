@@ -47,17 +47,15 @@ def watched(report: Report | None, what: str) -> Iterator[Report]:
     what : str
         Stands before the bar.
     """
-    check_function("on_progress", report)
-    if report is not None:
-        yield report
-    elif in_notebook():
+    told = reporting(report)
+    if report is None and in_notebook():
         bar = Bar(what)
         try:
             yield bar
         finally:
             bar.close()
     else:
-        yield lambda share, words: None
+        yield told
 
 
 class DisplayHandle(Protocol):

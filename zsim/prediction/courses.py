@@ -238,7 +238,7 @@ def whole_courses(
     """
     members = draw_members(unknowns(case), case.seed)[:worlds]
     seeded = [replace(case, seed=case.seed + SEED_STEP * place) for place in range(len(members))]
-    found = (_whole_course(seeded[place], members[place], drive_of) for place in range(len(members)))
+    found = (_whole_course(*each, drive_of) for each in zip(seeded, members, strict=True))
     known = tuple(course for course in found if course is not None)
     if not known:
         raise InputError("alloc", case.alloc, "no simulated pool of that size holds it", "check it")

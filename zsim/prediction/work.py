@@ -352,8 +352,9 @@ class Work(EnsembleResult):
         self._take_benches()
         budget = BUDGET * self.member_blocks // MEMBER_BLOCKS
         wanted = self.case.scenario.precision
-        for turn in range(MOST_TURNS if places else 0):
-            if turn == 0 or (wanted is None and self.half_width > ENOUGH and self._is_light):
+        turns = (MOST_TURNS if wanted is None and self._is_light else 1) if places else 0
+        for turn in range(turns):
+            if turn == 0 or self.half_width > ENOUGH:
                 self._run_telling(blocks, budget)
         while wanted is not None and self.half_width > float(wanted) and self.worlds < MOST_MEMBERS:
             known = sum(each.blocks for each in self.larger)
@@ -378,15 +379,11 @@ class Work(EnsembleResult):
         chosen = self._surface.most_telling(self._runs(), scores, sizes, budget)
         chosen = chosen[: max(1, MOST_MEMBERS - self.worlds)]
 
-        def ran(place: int) -> RanWorld:
-            score, size = chosen[place]
-            case = replace(self.case, seed=self.case.seed + SEED_STEP * (first + place))
+        for place, (score, size) in enumerate(chosen, first):
+            case = replace(self.case, seed=self.case.seed + SEED_STEP * place)
             if score:
                 case = in_world(case, member_at(self.inputs, score))
-            return RanWorld(score, size, run_world(case, size, plane_model).time_s)
-
-        for each in map(ran, range(len(chosen))):
-            self.larger.append(each)
+            self.larger.append(RanWorld(score, size, run_world(case, size, plane_model).time_s))
             self._report_larger(0.0, math.log(len(self.larger)) / math.log(max(2, MOST_MEMBERS)))
         self._learn()
 
@@ -422,7 +419,8 @@ class Work(EnsembleResult):
     def _run_benches(self, places: Sequence[int], blocks: int, part: float = 1.0) -> None:
         """Run worlds on populations of so many blocks; `part`: of what is to be run."""
         self._benches = []
-        for bench in (self._benched(place, blocks) for place in places):
+        for place in places:
+            bench = self._benched(place, blocks)
             if self._benches:
                 bench.kept.forget()  # the first alone is shown, and run with something changed
             self._benches.append(bench)
@@ -483,8 +481,7 @@ class Work(EnsembleResult):
         """Return what a world takes on small populations of several seeds [s]."""
         world, first = self._world(place), self.case.seed + SEED_STEP * (place + 1) + 1
         again = [replace(world.case, seed=first + number) for number in numbers]
-        found = (run_world(case, self.member_blocks, partial(under, world.plane)) for case in again)
-        return [result.time_s for result in found]
+        return [run_world(case, self.member_blocks, partial(under, world.plane)).time_s for case in again]
 
     def _run_large(self, places: Sequence[int]) -> None:
         """Run worlds of which no tile can tell on large miniatures, larger where more precision is wanted."""

@@ -14,7 +14,7 @@ class Stopped(BaseException):
     """Nobody waits for what is simulated any more; no error, so that nothing takes it for one."""
 
 
-def stop_asked() -> Asked | None:
+def _stop_asked() -> Asked | None:
     """Return what tells this thread to stop; None: nothing does."""
     return getattr(_here, "asked", None)
 
@@ -28,7 +28,7 @@ def stopped_by(asked: Asked) -> Iterator[None]:
     asked : callable
         What told it to stop before, around this, still does.
     """
-    before = stop_asked()
+    before = _stop_asked()
     _here.asked = asked if before is None else lambda: before() or asked()
     try:
         yield
@@ -38,6 +38,6 @@ def stopped_by(asked: Asked) -> Iterator[None]:
 
 def stop_if_asked() -> None:
     """Raise `Stopped` where nobody waits any more."""
-    asked = stop_asked()
+    asked = _stop_asked()
     if asked is not None and asked():
         raise Stopped

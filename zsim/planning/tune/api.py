@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from zsim.base.errors import check_function
+from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
 from zsim.case.case import Case
 from zsim.planning.tune.records import Tuning
@@ -38,14 +38,12 @@ def tune(
     InputError
         When the scenario asks for something impossible.
     """
-    check_function("on_progress", on_progress)
+    report = reporting(on_progress)
     case = case_of(scenario_of(scenario, {}))
     worlds, knobs, found = worlds_of(case), knobs_of(case), []
-    effects = (tried(knob, worlds) for knob in knobs)
-    for number, (knob, effect) in enumerate(zip(knobs, effects, strict=True), 1):
-        found.append(_setting(knob, case, effect))
-        if on_progress is not None:
-            on_progress(number / len(knobs), knob.name)
+    for number, knob in enumerate(knobs, 1):
+        found.append(_setting(knob, case, tried(knob, worlds)))
+        report(number / len(knobs), knob.name)
     kept = sorted((each for each in found if each.matters), key=lambda each: each.ratio)
     named = {each.name for each in kept}
     waits = [world.p99_s for world in worlds if world.p99_s is not None]

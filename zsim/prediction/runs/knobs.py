@@ -145,8 +145,7 @@ def knob_advice(case: Case, middle_s: float, clients: Sequence[Clients]) -> tupl
     if not knobs or case.operation in ("rebuild", "expand"):
         return ()
     worlds = worlds_of(case)
-    found = zip((tried(knob, worlds) for knob in knobs), knobs, strict=True)
-    effect, knob = min(found, key=lambda pair: pair[0].ratio)
+    effect, knob = min(((tried(knob, worlds), knob) for knob in knobs), key=lambda pair: pair[0].ratio)
     if 1.0 - effect.ratio < max(effect.error, WORTH_SAYING):
         return ()
     cost = "" if effect.p99_ratio is None else f"{_cost(effect.p99_ratio, clients)}; "

@@ -104,14 +104,11 @@ class MiddleWorld:
                 return
 
     def _run_tiles(self) -> None:
-        """Run small tiles whole, two at a time."""
+        """Run small tiles whole."""
         plan = WindowPlan(precision=PRECISION, whole=sys.maxsize)
-
-        def executed(number: int) -> tuple[SampledRun, RunResult]:
+        for number in range(TILES):
             run = self._run(number, plan, quiet=True)
-            return run, run.finish()
-
-        for run, result in map(executed, range(TILES)):
+            result = run.finish()
             self.runs.append(run)
             self.first = self.first or result
             if self.progress is not None:
@@ -194,13 +191,10 @@ class MiddleWorld:
 
     def _run_small(self) -> None:
         """Run small miniatures of several seeds."""
-
-        def executed(number: int) -> float:
-            seeded = replace(self.case, seed=self.case.seed + number)
-            pool = miniature(seeded, blocks=SMALL_BLOCKS)
-            return run_pool(seeded, pool, self.model).time_s
-
-        self.small = list(map(executed, range(SMALL_REPEATS)))
+        seeded = [replace(self.case, seed=self.case.seed + number) for number in range(SMALL_REPEATS)]
+        self.small = [
+            run_pool(each, miniature(each, blocks=SMALL_BLOCKS), self.model).time_s for each in seeded
+        ]
 
     def result(self) -> MemberResult:
         """Return what is known as the result of a member."""

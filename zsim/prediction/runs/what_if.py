@@ -251,8 +251,7 @@ def other_records(bench: Baseline, middle_s: float) -> dict[int, float]:
     own = {kind.recordsize for kind in case.history.records}
     sizes = [size for size in RECORDS if size <= most and own != {size}]
     cases = [_of_records(case, size) for size in sizes]
-    found = (run_world(each, RECORD_BLOCKS, partial(under, model)) for each in [case, *cases])
-    here, *others = (result.time_s for result in found)
+    here, *others = (run_world(each, RECORD_BLOCKS, partial(under, model)).time_s for each in [case, *cases])
     return {size: middle_s * other / here for size, other in zip(sizes, others, strict=True)}
 
 
@@ -310,8 +309,7 @@ def without_each(bench: Baseline, middle_s: float) -> dict[str, float]:
     }
     if any(shared_link(model, number) >= 0 for number in range(len(model.leaves))):
         trials["link"] = on_own_ports(model)
-    times = (bench.time(model=changed) for changed in trials.values())
-    return {kind: middle_s * each for kind, each in zip(trials, times, strict=True)}
+    return {kind: middle_s * bench.time(model=changed) for kind, changed in trials.items()}
 
 
 def at_their_rate(result: MemberResult) -> PlaneModel:
@@ -390,8 +388,7 @@ def _hardware_advice(bench: Baseline, middle_s: float) -> list[Advice]:
             )
             why = "with this ashift, writes cover the drive's 4 KiB sectors in part, and each costs a turn"
             trials.append(("replace with a drive of native 512-byte sectors", why, native))
-    shares = (bench.time(model=changed) for _, _, changed in trials)
     return [
-        Advice(action=action, why=why, saves_s=middle_s * (1.0 - share))
-        for (action, why, _), share in zip(trials, shares, strict=True)
+        Advice(action=action, why=why, saves_s=middle_s * (1.0 - bench.time(model=changed)))
+        for action, why, changed in trials
     ]

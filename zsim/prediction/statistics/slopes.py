@@ -238,9 +238,9 @@ class SlopePrior:
         ndarray of float, shape (runs, runs)
             Of the logarithms of the durations.
         """
-        return self.between(rows, rows) + self.beyond(ran, weights)
+        return self.between(rows, rows) + self.of_own(ran, weights)
 
-    def beyond(self, ran: Runs, weights: F64) -> F64:
+    def of_own(self, ran: Runs, weights: F64) -> F64:
         """Return the covariance of what runs show beyond the slopes.
 
         Parameters
@@ -282,7 +282,7 @@ class SlopePrior:
         (Lange, Little, Taylor, JASA 84, 1989, section 3).  A few worlds in other regimes, where each small
         write misses a turn or a queue is never full, would bend all slopes otherwise.
         """
-        own = self.beyond(ran, np.ones(len(away)))
+        own = self.of_own(ran, np.ones(len(away)))
         of_slopes = self.between(rows, rows)
         _, world = np.unique(ran.world, return_inverse=True)
         runs = np.bincount(world)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -82,15 +82,6 @@ class SurfaceEstimate:
     own: F64
 
 
-class ShownByRuns(NamedTuple):
-    """What runs show: rows of the design, the runs, how far from the mean slopes they lie, their weights."""
-
-    rows: F64
-    runs: Runs
-    away: F64
-    weights: F64
-
-
 class NextWorld(NamedTuple):
     """A world that is to be run: its scores, and the blocks of its population."""
 
@@ -128,6 +119,7 @@ class ResponseSurface:
         self.whole = design(at, np.full(count, float(TILE)))
         self.small = design(at, np.full(count, float(SMALL)))
         self._about = np.full((len(SHARES), count), 1.0 / count)
+        self._weights = np.ones(0)
 
     def told(self, ran: WorldRuns) -> SurfaceEstimate:
         """Return what runs tell of all worlds.
@@ -151,25 +143,24 @@ class ResponseSurface:
         a stratum of what is its own.
         """
         at = points(self.case, self.inputs, ran.scores)
-        here = design(at, np.full(len(ran.blocks), float(TILE)))
-        seen = self._seen(ran, at)
-        runs, weights = seen.runs, seen.weights
-        inverse: F64 = np.asarray(
-            np.linalg.inv(self.prior.of_runs(seen.rows, runs, weights)), dtype=np.float64
-        )
-        solved = inverse @ seen.away
+        seen, here = design(at, ran.blocks), design(at, np.full(len(ran.blocks), float(TILE)))
+        runs = Runs(_worlds(ran.scores), at["use"], ran.blocks)
+        away = np.log(ran.times) - at["data"] - seen @ self.slopes
+        self._weights = weights = self.prior.weights(seen, runs, away)
+        inverse: F64 = np.asarray(np.linalg.inv(self.prior.of_runs(seen, runs, weights)), dtype=np.float64)
+        solved = inverse @ away
 
         def expected(rows: F64, data: F64) -> F64:
-            found: F64 = rows @ self.slopes + data + self.prior.across(rows, seen.rows, solved)
+            found: F64 = rows @ self.slopes + data + self.prior.across(rows, seen, solved)
             return found
 
-        freedom = self.prior.weight + len(solved) - 1
-        scale = (self.prior.weight + float(seen.away @ solved)) / freedom
+        freedom = self.prior.weight + len(away) - 1
+        scale = (self.prior.weight + float(away @ solved)) / freedom
         whole = expected(self.whole, self.data)
         left = np.sqrt(scale * self.prior.own(self.use, np.full(len(whole), float(TILE))))
         low, middle, high = np.quantile(whole + left * _shuffled(len(whole)), SHARES).tolist()
         self._about = np.stack([_near(whole, share) for share in SHARES])
-        error = math.sqrt(scale * max(0.0, self._open(self._about[1], seen.rows, inverse)))
+        error = math.sqrt(scale * max(0.0, self._open(self._about[1], seen, inverse)))
         small = float(np.median(expected(self.small, self.data)))
         there = expected(here, at["data"])
         tiles = runs._replace(blocks=np.full(len(ran.blocks), float(TILE)))
@@ -182,13 +173,6 @@ class ResponseSurface:
             np.exp(there + own),
         )
 
-    def _seen(self, ran: WorldRuns, at: Mapping[str, F64]) -> ShownByRuns:
-        """Return what runs show, and how much each counts."""
-        rows = design(at, ran.blocks)
-        runs = Runs(_worlds(ran.scores), at["use"], ran.blocks)
-        away = np.log(ran.times) - at["data"] - rows @ self.slopes
-        return ShownByRuns(rows, runs, away, self.prior.weights(rows, runs, away))
-
     def most_telling(
         self, ran: WorldRuns, candidates: F64, sizes: Sequence[int], budget: int
     ) -> list[NextWorld]:
@@ -197,7 +181,7 @@ class ResponseSurface:
         Parameters
         ----------
         ran : WorldRuns
-            What is known.
+            What is known: the runs that `told` was last asked of.
         candidates : ndarray of float, shape (candidates, unknowns)
             Scores of worlds that may be run.
         sizes : sequence of int
@@ -216,17 +200,16 @@ class ResponseSurface:
         at, count = points(self.case, self.inputs, scores), len(ran.blocks)
         every = Runs(_worlds(scores), at["use"], blocks)
         rows = np.concatenate([design(at, blocks), self._about @ self.whole])
-        seen = self._seen(ran, points(self.case, self.inputs, ran.scores))
         of_world = np.ones(int(every.world.max()) + 1)
-        of_world[every.world[:count]] = seen.weights
+        of_world[every.world[:count]] = self._weights
         weights = of_world[every.world]
         whole = self.prior.between(rows, rows)
         whole[: len(blocks), : len(blocks)] += as_weighed(
             self.prior.of_worlds(every, every), weights, weights
         )
         chance, costs = self.prior.of_chance(at["use"], blocks) / weights, blocks + COST
-        shown = whole[:count, :count] + np.diag(chance[:count])
-        left = whole[count:, count:] - whole[count:, :count] @ np.linalg.solve(shown, whole[:count, count:])
+        seen = whole[:count, :count] + np.diag(chance[:count])
+        left = whole[count:, count:] - whole[count:, :count] @ np.linalg.solve(seen, whole[:count, count:])
         blocks, chance, costs = blocks[count:], chance[count:], costs[count:]
         found: list[NextWorld] = []
         wanted = len(blocks)

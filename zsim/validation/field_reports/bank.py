@@ -22,7 +22,6 @@ from zsim.base.errors import InputError
 from zsim.base.parsed import number_of, table, tables, text
 from zsim.base.reading import read_text
 from zsim.case.case import Case
-from zsim.case.member import Member
 from zsim.case.worlds import Choice, in_world
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.ensemble import MEMBERS, Unknown, draw_members, unknowns
@@ -148,10 +147,7 @@ def simulate(
     drawn = tuple(widened(unknown) for unknown in shipped)
     chosen = draw_members(drawn, seed, members)
 
-    def time_of(member: Member) -> float:
-        return run_member(in_world(resolved, member), blocks=blocks).time_s
-
-    times = np.array(list(map(time_of, chosen)))
+    times = np.array([run_member(in_world(resolved, each), blocks=blocks).time_s for each in chosen])
     bank = Bank(case, dict(fields), drawn, np.array([member.scores for member in chosen]), times)
     if answer is None:
         return bank
