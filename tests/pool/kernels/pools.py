@@ -78,7 +78,7 @@ def check_space(history: HistoryRun, table: BlockTable) -> None:
         slab = int(vdev.slab_of(np.array([offset]))[0])
         begin = (offset - vdev.slab_starts()[slab]) // vdev.unit
         taken[first[number] + slab][begin : begin + table.dva_asize[row, copy] // vdev.unit] += 1
-    claims = memory.slots[int(memory.now["claims_first"][0]) :][: len(memory.slabs)]
+    claims = memory.slots[int(memory.now["claims_first"][0]) :]
     for claim in claims[claims["psize"] > 0]:
         taken[claim["slab"][2]][claim["start"][2]] += 1
     size, tail, head = len(memory.log), *(int(memory.rules[name][0]) for name in ("log_tail", "log_head"))

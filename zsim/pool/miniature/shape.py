@@ -170,9 +170,15 @@ def reduce_recipe(
         for step in recipe.steps
         if not isinstance(step, AddVdev) or step.vdev in numbers
     )
-    smaller = replace(smaller, steps=tuple(steps))
+    smaller = replace(smaller, steps=tuple(steps), claim_bytes=_claim_bytes(smaller))
     room = smaller.space * min(1.0, highest / EMPTY_FILL)
     return _in_pieces(smaller, room, highest * smaller.space, files), numbers
+
+
+def _claim_bytes(recipe: PoolRecipe) -> int:
+    """Return what is written in a txg of the real pool, as the same share of a reduced metaslab [bytes]."""
+    level = recipe.vdevs[0]
+    return max(1, recipe.txg_bytes * level.slab_bytes // max(level.stands_for, level.slab_bytes))
 
 
 def _of_class(recipe: PoolRecipe, name: str) -> list[int]:

@@ -449,6 +449,9 @@ class PoolRecipe:
         Meta-dnodes and MOS are written in every so many txgs (a miniature's txgs are smaller than real ones).
     fill_parts : int
         New files are written in txgs of so many times `txg_bytes`, which are placed as one.
+    claim_bytes : int
+        Third copies of the MOS are written behind each so many bytes of data (a miniature's, apart from the
+        rest of its MOS); 0: with the MOS.
     piece_bytes : int
         Larger files are there in pieces of at most this size [bytes] (a miniature's); 0: whole.
     small_blocks : SmallBlocks
@@ -469,6 +472,7 @@ class PoolRecipe:
     whole_files: bool = True
     metadata_every: int = 1
     fill_parts: int = 1
+    claim_bytes: int = 0
     piece_bytes: int = 0
     small_blocks: SmallBlocks = field(default_factory=SmallBlocks)
 

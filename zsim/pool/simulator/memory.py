@@ -126,6 +126,7 @@ class SlabRecord:
     owner: Int64
     changed: Int64
     unflushed: Int64
+    unmapped: Int64
     tried: Int64
 
 
@@ -202,7 +203,12 @@ class NowRecord:
     failed: Int64
     log_next: Int64
     map_next: Int64
-    claim_next: Int64
+    claimed: Int64
+    claim_log: Int64
+    claim_map: Int64
+    unclaimed: Int64
+    looked_txg: Int64
+    nearly_empty: Int64
     thread: Int64
     # The step under way.
     goal: Float64
@@ -248,6 +254,7 @@ class NowRecord:
     mos_heads: Int64
     mos_static: Int64
     claims_first: Int64
+    claim_bytes: Int64
     map_psize: Int64
     throttled: Int64
     issue_window: Int64

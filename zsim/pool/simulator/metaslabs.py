@@ -513,6 +513,7 @@ def end_txg(pool: I64, step: int) -> None:
             continue
         slabs_of(pool)[slab].changed = 0
         slabs_of(pool)[slab].unflushed = 1
+        slabs_of(pool)[slab].unmapped = 1
         weight = weight_now(pool, slab)
         slabs_of(pool)[slab].weight = weight
         if slabs_of(pool)[slab].role != NONE and not stays_active(pool, slab):

@@ -330,7 +330,7 @@ def _lay_out_trees(memory: HistoryMemory, recipe: PoolRecipe, files: Files, seed
     memory.now["mos_first"] = slots
     slots += int(memory.now["mos_heads"][0]) + metadata.mos_static + 2 * len(memory.slabs)
     memory.now["claims_first"] = slots
-    slots += len(memory.slabs)
+    slots += 1 + 2 * len(memory.slabs)
     keeps = any(isinstance(step, Snapshot) for step in recipe.steps)
     memory.slots = np.zeros(slots, dtype=SLOT)
     memory.lists = np.empty(slots, dtype=LIST)
@@ -345,7 +345,9 @@ def _now(memory: HistoryMemory, recipe: PoolRecipe, seed: int) -> Rows:
     now["random"] = seed * 0x5851F42D4C957F2D + 0x14057B7EF767814F & (1 << 64) - 1
     now["txg"] = now["first_txg"] = FIRST_TXG
     now["mos"] = now["unfinished"] = -1
-    now["data_copies"], now["metadata_copies"], now["mos_copies"] = 1, 2, 3
+    claims = recipe.claim_bytes if len(recipe.vdevs) == 1 and recipe.style.separate_metaslabs else 0
+    now["claim_bytes"] = claims
+    now["data_copies"], now["metadata_copies"], now["mos_copies"] = 1, 2, 2 if claims else 3
     now["meta_pointers"] = 1
     now["coin_bits"] = 30
     now["pointers"] = metadata.pointers

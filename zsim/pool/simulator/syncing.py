@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from zsim.base.arrays import I64
 from zsim.base.jit import njit
+from zsim.pool.simulator.claims import renew_claims
 from zsim.pool.simulator.memory import (
     CLASSES,
     DATASETS,
     IO_SLOTS,
     SLABS,
-    VDEVS,
     allocators_of,
     datasets_of,
     files_of,
@@ -27,13 +27,7 @@ from zsim.pool.simulator.memory import (
     vdevs_of,
     writes_of,
 )
-from zsim.pool.simulator.metaslabs import (
-    allocate_copy,
-    end_txg,
-    log_free,
-    pool_used,
-    units_needed,
-)
+from zsim.pool.simulator.metaslabs import end_txg, pool_used
 from zsim.pool.simulator.placing import (
     indirect_psize,
     mix,
@@ -48,7 +42,6 @@ from zsim.pool.simulator.throttle import begin_txg, complete_one
 
 SUBLISTS = 16  # os_dirty_dnodes: one list a CPU; the number only shuffles the order of objects
 DNODES_PER_BLOCK = 32
-NEARLY_EMPTY = 6  # less than 2**-6 of a metaslab is taken
 
 
 @njit
@@ -110,46 +103,6 @@ def gather(pool: I64, dataset: int, sublist: int, queue: int, count: int) -> int
 
 
 @njit
-def claim_somewhere(pool: I64) -> None:
-    """Allocate a sector as the third copy of a space map, which stays in a metaslab otherwise empty.
-
-    Where all copies are on one vdev, the third claims the best metaslab that is nobody's, which is then no
-    longer the first choice of the next allocator in need of one.  It happens in each txg, many times while a
-    metaslab fills; the metaslabs of a miniature may be smaller than what a txg writes.
-    """
-    now = now_of(pool)[0]
-    root = slots_of(pool)[now.mos_first]
-    if pool[VDEVS] > 1 or not rules_of(pool)[0].separate or root.copies < now.mos_copies:
-        return
-    claim = slots_of(pool)[now.claims_first + now.claim_next]
-    now.claim_next = (now.claim_next + 1) % pool[SLABS]
-    last = now.mos_copies - 1
-    if claim.psize > 0:
-        log_free(pool, claim.slab[last], claim.start[last], units_needed(pool, now.zero, claim.psize))
-    for copy in range(last):
-        claim.slab[copy] = root.slab[copy]
-    if not allocate_copy(
-        pool,
-        now.zero,
-        now.sector,
-        last,
-        claim.slab,
-        claim.start,
-        now.zero,
-        rules_of(pool)[0].distance,
-        now.zero,
-    ):
-        claim.psize = 0
-        return
-    home = slabs_of(pool)[claim.slab[last]]
-    units = units_needed(pool, home.vdev, now.sector)
-    claim.psize = now.sector
-    if home.units - home.free > home.units >> NEARLY_EMPTY:
-        log_free(pool, claim.slab[last], claim.start[last], units)
-        claim.psize = 0
-
-
-@njit
 def end_part(pool: I64, placed: int) -> None:
     """Count placed bytes; behind each `txg_bytes` of a larger txg renew what the end of a txg renews.
 
@@ -157,9 +110,9 @@ def end_part(pool: I64, placed: int) -> None:
     """
     now = now_of(pool)[0]
     now.placed += placed
+    renew_claims(pool, placed)
     if now.parts > 1 and now.placed >= now.txg_bytes:
         now.placed = 0
-        claim_somewhere(pool)
         end_txg(pool, now.data_copies)
 
 
@@ -586,8 +539,6 @@ def sync_txg(pool: I64) -> None:
     if now.metadata_due <= 0:
         sync_metadata(pool)
         now.txg_begins = 1
-    else:
-        claim_somewhere(pool)
     before = now.used
     close_txg(pool, now.txg_step)
     if now.parts > 1 and now.dirty_bytes >= now.txg_bytes:
