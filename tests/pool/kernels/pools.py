@@ -47,7 +47,7 @@ def data_of(table: BlockTable) -> BlockTable:
     return table.take(~table.is_metadata)
 
 
-def check_whole(history: HistoryRun) -> BlockTable:
+def check_whole(history: HistoryRun, mos_copies: int = 3) -> BlockTable:
     """Assert what is true of every pool; return its blocks."""
     table = history.table()
     check_space(history, table)
@@ -59,7 +59,7 @@ def check_whole(history: HistoryRun) -> BlockTable:
     assert table.birth.min() >= FIRST_TXG
     assert table.birth.max() < now
     copies = np.where(table.is_metadata, 2, 1)
-    copies[table.objset == 0] = 3
+    copies[table.objset == 0] = mos_copies
     assert table.dva_count.tolist() == copies.tolist()
     alive = data_of(table)
     if not snapshots and history._memory.now["unfinished"][0] < 0:

@@ -113,9 +113,15 @@ def next_unmapped(pool: I64) -> int:
         slab = now.claim_map
         now.claim_map = (slab + 1) % pool[SLABS]
         if slabs_of(pool)[slab].unmapped:
-            slabs_of(pool)[slab].unmapped = 0
             return int(slab)
     return -1
+
+
+@njit
+def claim_map(pool: I64, slab: int) -> None:
+    """Rewrite the third copy of the space map of a metaslab."""
+    slabs_of(pool)[slab].unmapped = 0
+    claim(pool, 1 + pool[SLABS] + slab)
 
 
 @njit
@@ -146,12 +152,13 @@ def renew_claims(pool: I64, placed: int) -> None:
     if not has_nearly_empty(pool):
         return
     claim(pool, 0)
-    if now.log_space_maps:
-        claim(pool, 1 + now.claim_log)
-        now.claim_log = (now.claim_log + 1) % pool[SLABS]
-    more = True
-    while more:
-        slab = next_unmapped(pool)
-        if slab >= 0:
-            claim(pool, 1 + pool[SLABS] + slab)
-        more = slab >= 0 and not now.log_space_maps
+    if not now.log_space_maps:
+        for slab in range(pool[SLABS]):
+            if slabs_of(pool)[slab].unmapped:
+                claim_map(pool, slab)
+        return
+    claim(pool, 1 + now.claim_log)
+    now.claim_log = (now.claim_log + 1) % pool[SLABS]
+    slab = next_unmapped(pool)
+    if slab >= 0:
+        claim_map(pool, slab)
