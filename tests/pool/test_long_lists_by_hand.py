@@ -87,6 +87,15 @@ def test_rows_of_parquet_become_columns(tmp_path: Path) -> None:
     assert table.dva_offset[0].tolist() == [4 * KIB, 8 * KIB, 0]
 
 
+def test_a_list_that_arrow_did_not_describe_is_read_as_the_layout_counts(tmp_path: Path) -> None:
+    """Without Arrow's own schema in it a file has no metadata of its own at all."""
+    arrow, parquet_of = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    row = block((1, 4 * KIB))
+    made = arrow.table({name: [row[name]] for name in block_list.COLUMNS})
+    parquet_of.write_table(made, tmp_path / "b.parquet", store_schema=False)
+    assert load_blocks(tmp_path / "b.parquet", mirrors(2)).allocated == (0, 4 * KIB)
+
+
 @pytest.mark.parametrize("level", [-32769, 32768])
 def test_a_number_wider_than_its_column_is_named(tmp_path: Path, level: int) -> None:
     path = parquet(tmp_path / "b.parquet", block((0, 0)), block((0, 8 * KIB), level=level))
