@@ -278,6 +278,24 @@ def test_it_is_whole_when_what_waits_has_been_resilvered_too() -> None:
     assert when(rebuild, "goes offline", layout="mirror2") == [10.0]
 
 
+@pytest.mark.parametrize(
+    ("failed", "replaced", "old"),
+    [
+        ([0, 1], [0, 1], "missing"),
+        ([0], [0, 1, 2], "online"),
+        ([0], [0, 1], "missing"),
+        ([], [0, 1], "online"),
+    ],
+)
+def test_old_drives_are_read_where_all_work_or_more_are_replaced_than_may_be_missing(
+    failed: list[int], replaced: list[int], old: str
+) -> None:
+    known = KnownPasses()
+    fails = [{"do": "fail", "drives": failed}] if failed else []
+    tell([*fails, {"do": "replace", "drives": replaced}], passes=known)
+    assert [(each["drives"], each["old"]) for each in known.asked] == [(len(replaced), old)]
+
+
 @pytest.mark.parametrize(("moment", "hour_"), [("quiet", 20.0), ("pass ends", 10.0), ("resilver ends", 10.0)])
 def test_between_two_passes_it_is_not_quiet(moment: str, hour_: float) -> None:
     events = [REPLACE, {**SECOND, "at": "30%"}, {"do": "offline", "drive": 5, "when": moment}]
