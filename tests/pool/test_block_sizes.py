@@ -50,6 +50,15 @@ def test_mistakes_are_named(tmp_path: Path, text: str, words: str) -> None:
         read_block_sizes(tmp_path / "none.csv")
 
 
+def test_no_block_is_larger_than_the_largest_record(tmp_path: Path) -> None:
+    """More blocks of 16 MiB on disk than before compression, which no pool has, are still of 16 MiB."""
+    rows = "all,,psize,8M,2\nall,,psize,16M,3\nall,,lsize,16M,1\n"
+    path = write(tmp_path / "blocks.csv", f"type,level,quantity,size,blocks\n{rows}")
+    (record,) = read_block_sizes(path)
+    assert (record.recordsize, record.share) == (16 << 20, 5 * (16 << 20))
+    assert record.ratios == ((0.75, 0.4), (1.0, 0.6))
+
+
 @given(st.text('psizeblock,\n0123456789KM-."', max_size=120))
 def test_any_text_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = write(tmp_path_factory.mktemp("sizes") / "blocks.csv", "psize,blocks\n" + text)

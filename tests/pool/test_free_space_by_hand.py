@@ -50,6 +50,8 @@ def test_metaslabs_are_as_large_as_the_least_distance_between_two(tmp_path: Path
         (("0,0,0,-1,",), "m.csv line 2: free '-1'"),
         (("0,0,0,1,101", "0,1,9,1,"), "m.csv line 2: fragmentation '101'"),
         (("0,0,0,1,1 %", "0,1,9,1,"), "m.csv line 2: fragmentation '1 %'"),
+        (("0,0,0,1,0000999", "0,1,9,1,"), "m.csv line 2: fragmentation '0000999'"),
+        (("0,0,0,1,", f"0,1,9,1,0000{'9' * 400}"), "m.csv line 3: fragmentation '0000999"),
     ],
 )
 def test_what_no_pool_has_is_refused_by_its_line(rows: tuple[str, ...], words: str, tmp_path: Path) -> None:

@@ -24,11 +24,12 @@ from tests.planning.timeline.telling import (
 )
 from zsim.base import model_data
 from zsim.base.errors import InputError
-from zsim.planning.timeline import api, decisions, passes, wording
+from zsim.planning.timeline import api, decisions, gantt, passes, wording
 from zsim.planning.timeline.api import read_plan, timeline
 from zsim.planning.timeline.decisions import DecisionAlternative, decide, ranked
 from zsim.planning.timeline.passes import MIDDLE, WORLDS, Passes, PassTimes, facts, in_worlds, quantiles
 from zsim.planning.timeline.plan import Plan
+from zsim.planning.timeline.redundancy import Level
 from zsim.planning.timeline.rules import rules_of
 from zsim.planning.timeline.scans import Pass
 from zsim.planning.timeline.story import Story
@@ -365,6 +366,14 @@ def test_a_pass_that_writes_its_place_goes_back_by_a_txg_and_not_before_its_begi
     assert young.position == 0.0
 
 
+def test_what_has_ended_or_not_begun_is_not_interrupted() -> None:
+    (ended,) = tell([REPLACE]).history
+    for each in (ended, Pass("scrub", "pool", "", PassTimes(np.full(WORLDS, HOUR)))):
+        each.interrupt("hold")
+        each.resume()
+    assert (ended.ends, ended.completed) == (10 * HOUR, True)
+
+
 # --- words
 
 
@@ -387,6 +396,14 @@ def test_passes_are_a_frame_of_one_row_each() -> None:
     assert frame["read_bytes"].tolist() == [0, 7]
     assert not {"ends_s", "ends_ends_s"} & set(frame.columns)
     assert (found.read_bytes, found.written_bytes) == (7, 0)
+
+
+def test_no_redundancy_has_a_colour_of_its_own() -> None:
+    levels = tuple(Level("raidz2-0", left * HOUR, (left + 1) * HOUR, left) for left in (-1, 0, 1, 2))
+    _, lower = gantt.figure(answer(redundancy=levels)).axes
+    lost, none, one, full = (each.get_facecolor()[:3] for each in lower.patches)
+    assert lost == none
+    assert len({none, one, full}) == 3
 
 
 # --- decisions
