@@ -156,6 +156,14 @@ def test_what_never_happens_and_what_is_lacking_is_noted() -> None:
     assert verified.startswith("redundancy counts as back when a rebuild ends")
 
 
+def test_what_is_noted_is_that_of_the_middle_world() -> None:
+    """After 9.1 h a block cannot be read: by then the pass has ended in 45 worlds, the middle not among them."""
+    broken = {"do": "unreadable-block", "at": 9.1 * HOUR}
+    found = timeline(plan(REPLACE, broken, release="openzfs-0.8"), passes=EvenPasses())
+    assert found.notes == ("an unreadable block makes the resilver start over for ever, until it is gone",)
+    assert np.isfinite(found.whole).sum() == 45
+
+
 def test_fields_of_the_pool_may_be_stated_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[KnownPasses] = []
 
@@ -199,6 +207,14 @@ def test_a_share_is_at_most_the_whole() -> None:
     for at in ({"share": 1.5}, {"share": -0.1}, {"time_s": -1}):
         with pytest.raises(InputError, match="at"):
             Plan.from_dict(plan({"do": "scrub", "at": at}))
+
+
+def test_what_runs_is_of_a_vdev_that_is_counted_from_nought() -> None:
+    made = Plan.from_dict(plan(running={"vdev": 0, "done": 0.5}))
+    assert made.running is not None
+    assert made.running.vdev == 0
+    with pytest.raises(InputError, match="vdev"):
+        Plan.from_dict(plan(running={"vdev": -1}))
 
 
 # --- predictions
@@ -372,6 +388,17 @@ def test_what_has_ended_or_not_begun_is_not_interrupted() -> None:
         each.interrupt("hold")
         each.resume()
     assert (ended.ends, ended.completed) == (10 * HOUR, True)
+
+
+def test_after_an_import_a_scan_waits_five_txgs_and_a_rebuild_none() -> None:
+    """Both are at 5 h of 10; of the rebuild the last txg is done again, of the scan nothing was kept."""
+    reboot = {"do": "reboot", "at": "5h", "takes": "1h"}
+    (rebuild,) = tell(
+        [{**REPLACE, "sequential": True}, reboot], layout="mirror2", passes=EarlyPasses()
+    ).history
+    assert rebuild.ends == pytest.approx(11 * HOUR + TXG)
+    (scan,) = tell([REPLACE, reboot], "openzfs-2.2").history
+    assert scan.ends == pytest.approx(16 * HOUR + 5 * TXG)
 
 
 # --- words
