@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from zsim.base.errors import InputError
 from zsim.pool.fragmentation import fragmentation
+from zsim.pool.miniature import ageing
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
 from zsim.pool.recipes.histories import History, load_history
-from zsim.pool.recipes.recipe import Growth, pool_of
+from zsim.pool.recipes.recipe import Growth, Overwrite, pool_of
 from zsim.scenario.releases.profile import load_release
 
 TB = 10**12
@@ -36,6 +38,17 @@ def test_without_a_frag_the_history_is_run_as_many_rounds_as_it_has() -> None:
     )
     more = aged(replace(PLAIN, rounds=6))
     assert more.frag > found.frag > aged(replace(PLAIN, rounds=0)).frag
+
+
+def test_where_a_frag_is_asked_for_no_rounds_are_counted_out_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a history with snapshots as many as may be run are there, one step each and what it overwrites."""
+    monkeypatch.setattr(ageing, "_kept_or_run", lambda run: run)
+    asked: Any = aged
+    assert (asked().rounds, asked(frag=0.3).rounds) == (PLAIN.rounds, 0)
+    assert not [step for step in asked(frag=0.3).recipe.steps if isinstance(step, Overwrite)]
+    held = [step for step in asked(HELD, frag=0.3).recipe.steps if isinstance(step, Overwrite)]
+    assert len(held) == ageing.MAX_ROUNDS
+    assert len([step for step in asked(HELD).recipe.steps if isinstance(step, Overwrite)]) == HELD.rounds
 
 
 def test_a_frag_is_reached_in_parts_of_a_round_and_ageing_stops_there() -> None:

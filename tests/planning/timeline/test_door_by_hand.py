@@ -157,7 +157,7 @@ def test_what_never_happens_and_what_is_lacking_is_noted() -> None:
 
 
 def test_what_is_noted_is_that_of_the_middle_world() -> None:
-    """After 9.1 h a block cannot be read: by then the pass has ended in 45 worlds, the middle not among them."""
+    """After 9.1 h a block cannot be read: the pass has ended in 45 worlds by then, not in the middle one."""
     broken = {"do": "unreadable-block", "at": 9.1 * HOUR}
     found = timeline(plan(REPLACE, broken, release="openzfs-0.8"), passes=EvenPasses())
     assert found.notes == ("an unreadable block makes the resilver start over for ever, until it is gone",)
