@@ -84,7 +84,7 @@ def test_every_world_has_its_own_story_and_the_middle_one_is_told() -> None:
         (1, 0.0, 10.0), (2, 10.0, 10.0),
     ]  # fmt: skip
     record: Any = found.provenance
-    assert [each["text"] for each in record["story"]] == [text for _, text in found.story]
+    assert [(each["time_s"], each["text"]) for each in record["story"]] == list(found.story)
     assert record["plan"]["title"] == "one drive"
     file = model_data.models_directory() / "timeline" / "rules.toml"
     assert record["models"]["timeline/rules"] == hashlib.sha256(file.read_bytes()).hexdigest()
@@ -162,6 +162,8 @@ def test_what_is_noted_is_that_of_the_middle_world() -> None:
     found = timeline(plan(REPLACE, broken, release="openzfs-0.8"), passes=EvenPasses())
     assert found.notes == ("an unreadable block makes the resilver start over for ever, until it is gone",)
     assert np.isfinite(found.whole).sum() == 45
+    late = plan(REPLACE, {**broken, "at": "5h"}, release="openzfs-0.8")
+    assert timeline(late, passes=UnlikePasses(0)).notes == (), "only there it has ended by then"
 
 
 def test_fields_of_the_pool_may_be_stated_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,6 +250,13 @@ def test_each_pass_is_predicted_once_and_numbered(monkeypatch: pytest.MonkeyPatc
     Passes().scrub(pool)
     assert len(asked) == 3
     assert len(heard) == 2
+
+
+@pytest.mark.parametrize("of_each", [{}, {"vdev_fills": (0.5, 0.4)}, {"vdev_frags": (0.1, 0.2)}])
+def test_a_vdev_is_named_where_it_is_not_like_the_first(of_each: dict[str, Any]) -> None:
+    fill = {} if "vdev_fills" in of_each else {"fill": 0.5}
+    pool = Scenario.from_dict({**fill, **of_each, "layout": "2*mirror2", "drive_size": "4TB"})
+    assert passes._in_vdev(pool, 1) == ({"replace_in": "1"} if of_each else {})
 
 
 def test_worlds_between_the_quantiles_lie_on_the_law_of_their_side() -> None:
@@ -503,6 +512,16 @@ def test_a_decision_needs_a_choice_and_a_question_that_can_be_answered() -> None
             decide(plan(), **question)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="one question at a time"):
         decide(running(), reboot=True, replace_too=1)
+
+
+def test_a_load_may_be_stopped_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With it a pass takes twenty hours, without ten."""
+    monkeypatch.setattr(decisions, "Passes", KnownPasses)
+    load = {"load": ["random-read,rate=50,size=64K"]}
+    found = decide({**plan(REPLACE), "scenario": {**POOL, **load}})
+    assert [(each.name, hour(each.found.whole_s["p50"])) for each in found.alternatives] == [
+        ("stop the load now", 10.0), ("wait", 20.0),
+    ]  # fmt: skip
 
 
 def test_a_decision_is_a_frame_with_a_column_for_each_redundancy() -> None:
