@@ -72,6 +72,21 @@ def test_what_each_release_has_of_the_allocator() -> None:
     assert {each.best_fit_free_percent for each in every} == {4}
 
 
+def test_a_rule_holds_from_its_very_version_on() -> None:
+    """Each at the version that brought it, and at the one before."""
+
+    def at(version: str, **host: bool) -> AllocatorStyle:
+        release = replace(load_release("2.2.9"), version=version, family="zol")
+        return allocator_style(release, **host)  # type: ignore[arg-type]
+
+    assert [at(each).frag_factor for each in ("0.6.3", "0.6.4")] == [False, True]
+    assert [at(each).sticky for each in ("0.6.3", "0.6.4")] == [STICKY_UNTIL_FRAGMENTED, STICKY_FRAG]
+    assert [at(each, rotating=False).lba_weight for each in ("0.6.1", "0.6.2")] == [True, False]
+    assert [at(each).separate_metaslabs for each in ("0.7.13", "0.8")] == [False, True]
+    assert [at(each).log_space_maps for each in ("0.8.6", "2.0")] == [False, True]
+    assert [at(each).size_floor for each in ("0.8.6", "2.0")] == [0, 16 * KIB]
+
+
 def test_the_switches_are_those_that_kernels_ask_for() -> None:
     assert (UNTHROTTLED, BY_NUMBER, BY_BYTES) == (throttle.NONE, throttle.SLOTS, throttle.BYTES)
     assert len({STICKY_NEVER, STICKY_FRAG, STICKY_UNTIL_FRAGMENTED}) == 3

@@ -286,7 +286,7 @@ def test_plans_have_ends(field: str, most: Any, beyond: Any) -> None:
 @pytest.mark.parametrize(
     ("field", "most", "beyond"),
     [("at", "100%", "101%"), ("at", 0, -1), ("after", 0, -1), ("takes", 0, -1), ("drive", 0, -1),
-     ("vdev", 0, -1), ("new_drive_size", 1, 0)],
+     ("vdev", 0, -1), ("new_drive_size", 1, 0), ("new_drive", "x", "")],
 )  # fmt: skip
 def test_events_have_ends(field: str, most: Any, beyond: Any) -> None:
     def plan(value: Any) -> dict[str, Any]:
