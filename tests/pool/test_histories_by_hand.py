@@ -49,27 +49,10 @@ def test_snapshots_hold_what_each_round_changes() -> None:
     )  # fmt: skip
 
 
-def test_a_mean_record_is_geometric_and_weighed_by_its_share() -> None:
-    """Three parts of 4K and one of 64K: 2 to the 13th."""
-    records = RecordClass(4096, 3.0), RecordClass(65536, 1.0)
-    assert replace(PLAIN, records=records).mean_record() == pytest.approx(13.0)
-    alike = replace(PLAIN, records=records).with_recordsize(8192)
-    assert [(each.recordsize, each.share) for each in alike.records] == [(8192, 3.0), (8192, 1.0)]
-    assert PLAIN.with_records(records).records is records
-
-
-def test_a_recipe_is_the_history_on_a_pool_and_its_growth() -> None:
-    """An indirect block of 128K has 1024 pointers, one of 16K had 128."""
-    for release, pointers in (("2.3.9", 1024), ("freebsd-9.1", 128)):
-        known = load_release(release)
-        vdevs, style = pool_of("2*mirror2", 10**12, known)
-        made = history_recipe(PLAIN, vdevs, style, known, 0.5)
-        assert (made.steps, made.datasets, made.txg_bytes) == (PLAIN.steps(0.5), 3, 1 << 20)
-        assert made.metadata.pointers == pointers
-    growth = Growth(((0.3, (1,)),))
-    grown = history_recipe(PLAIN, vdevs, style, known, 0.5, 1, growth=growth)
-    assert grown.steps == (*PLAIN.steps(0.3, 1), *growth.steps, Fill(0.5))
-    assert history_recipe(PLAIN, vdevs, style, known, 0.5, 1, growth=Growth()).steps == PLAIN.steps(0.5, 1)
+def test_a_pool_to_which_nothing_was_added_has_the_plain_history() -> None:
+    release = load_release("2.3.9")
+    made = history_recipe(PLAIN, *pool_of("mirror2", 10**12, release), release, 0.5, 1, growth=Growth())
+    assert (made.steps, made.datasets, made.txg_bytes) == (PLAIN.steps(0.5, 1), 3, 1 << 20)
 
 
 TEXT = model_data.find("histories", "vm-host").read_text(encoding="utf-8")
