@@ -236,6 +236,12 @@ def test_growth_of_some_vdevs_goes_by_their_places() -> None:
     assert part.wanted == ((0, 0.9), (2, 0.4))
 
 
+def test_a_pool_that_is_less_full_was_so_at_every_stage() -> None:
+    """Half as full, but at no stage below the least."""
+    grown = Growth(((0.5, (1,)), (0.03, (2,))), ((0, 0.8), (1, 0.2)))
+    assert grown.less_full(0.5) == Growth(((0.25, (1,)), (0.02, (2,))), ((0, 0.4), (1, 0.1)))
+
+
 def test_what_came_out_too_full_was_less_full_before() -> None:
     """The mean excess of those that were there is taken off, between the limits of a stage."""
     grown = Growth(((0.5, (1,)),), ((0, 0.8), (1, 0.2)))
