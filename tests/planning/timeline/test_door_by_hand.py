@@ -296,6 +296,12 @@ def test_a_share_is_waited_for_until_a_pass_runs_that_has_something_left() -> No
     )
 
 
+def test_shares_that_are_watched_at_once_are_told_each_in_its_time() -> None:
+    """One event waits for a fifth of a pass of ten hours, one behind another of its own time for the half."""
+    first, half = ({"do": "offline", "drive": drive, "at": at} for drive, at in ((5, "20%"), (4, "50%")))
+    assert when([REPLACE, first, {"do": "checkpoint", "at": "1h"}, half], "goes offline") == [2.0, 5.0]
+
+
 def test_it_is_whole_when_what_waits_has_been_resilvered_too() -> None:
     """Drives that are replaced while they still work: at no time is one missing."""
     events = [REPLACE, {**SECOND, "at": "30%"}, {"do": "offline", "drive": 5, "when": "whole"}]
