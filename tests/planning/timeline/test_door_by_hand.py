@@ -89,6 +89,7 @@ def test_every_world_has_its_own_story_and_the_middle_one_is_told() -> None:
     file = model_data.models_directory() / "timeline" / "rules.toml"
     assert record["models"]["timeline/rules"] == hashlib.sha256(file.read_bytes()).hexdigest()
     assert timeline(plan(), passes=KnownPasses()).title == "raidz2x6"
+    assert answer(provenance={"scenario": {}}).stated == ()
 
 
 def test_a_pass_that_only_some_worlds_have_is_told_of_those() -> None:
@@ -325,7 +326,8 @@ def test_old_drives_are_read_where_all_work_or_more_are_replaced_than_may_be_mis
     known = KnownPasses()
     fails = [{"do": "fail", "drives": failed}] if failed else []
     tell([*fails, {"do": "replace", "drives": replaced}], passes=known)
-    assert [(each["drives"], each["old"]) for each in known.asked] == [(len(replaced), old)]
+    asked = [(each["drives"], each["old"], each["layout"]) for each in known.asked]
+    assert asked == [(len(replaced), old, "raidz2x6")]
 
 
 @pytest.mark.parametrize(("moment", "hour_"), [("quiet", 20.0), ("pass ends", 10.0), ("resilver ends", 10.0)])
