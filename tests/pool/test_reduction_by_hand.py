@@ -95,6 +95,19 @@ def test_a_miniature_has_room_for_so_many_blocks_in_whole_halvings_of_metaslabs(
         assert starts[0] >= 0
 
 
+@pytest.mark.parametrize(("record", "blocks"), [(MIB, 2_000), (4 * MIB, 2_000), (16 * KIB, 30_000)])
+def test_a_reduced_metaslab_holds_forty_blocks_and_is_of_two_mebibytes_at_least(
+    record: int, blocks: int
+) -> None:
+    """Halved from its size as often as leaves it no smaller: less than twice as much."""
+    real = recipe("mirror2", records=(RecordClass(record),))
+    (small,) = reduce_recipe(real, blocks)[0].vdevs
+    least = max(2 * MIB, 40 * record * expansion(real))
+    assert least <= small.slab_bytes
+    room = small.slab_bytes * small.slab_count
+    assert small.slab_bytes < 2 * max(least, room / MAX_SLABS)
+
+
 def test_metaslabs_are_spread_evenly_or_stand_in_heaps() -> None:
     real = recipe("raidz2x6")
     (plain,) = reduce_recipe(real, 20_000)[0].vdevs
