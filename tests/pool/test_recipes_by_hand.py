@@ -144,6 +144,8 @@ def test_metaslabs_follow_one_another_or_stand_where_they_are_said_to() -> None:
     assert plain.stretches == 1
     apart = replace(plain, starts=(0, MIB, 9 * MIB, 20 * MIB, 21 * MIB), stands_for=8 * MIB)
     assert apart.stretches == 3
+    assert replace(plain, starts=(0, MIB + 4096)).stretches == 1, "less than an allocation is no gap"
+    assert replace(plain, starts=(0, MIB + 8192)).stretches == 2
     assert apart.slab_of(np.array([9 * MIB, 9 * MIB - 1, 21 * MIB])).tolist() == [2, 1, 4]
     assert (plain.unit, TopLevel(RAIDZ, 12, MIB, 5).unit, TopLevel(RAIDZ, 9, MIB, 5).unit) == (
         4096,

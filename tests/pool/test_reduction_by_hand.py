@@ -36,6 +36,7 @@ from zsim.pool.miniature.shape import (
     MIN_TXG_BYTES,
     TXG_SHARE,
     Miniature,
+    _reduce_vdev,
     fitted,
     reduce_recipe,
 )
@@ -106,6 +107,13 @@ def test_a_reduced_metaslab_holds_forty_blocks_and_is_of_two_mebibytes_at_least(
     assert least <= small.slab_bytes
     room = small.slab_bytes * small.slab_count
     assert small.slab_bytes < 2 * max(least, room / MAX_SLABS)
+
+
+def test_a_metaslab_is_halved_only_as_long_as_sixteen_allocations_fit() -> None:
+    """A RAID-Z2 with 4K sectors allocates 12 KiB at least: of 512 MiB, 256 KiB hold 16, the next half not."""
+    level = TopLevel(VdevSpec.raidz(2, 6), 12, 512 * MIB, 100)
+    assert _reduce_vdev(level, 1e-5, 192, 1, heaps=0).slab_bytes == 256 * KIB
+    assert _reduce_vdev(level, 1e-5, 192, 1, heaps=0).slab_count == 2
 
 
 def test_metaslabs_are_spread_evenly_or_stand_in_heaps() -> None:
