@@ -311,6 +311,11 @@ def test_windows_of_the_traversal_go_on_from_batch_to_batch(
         assert 1 + np.count_nonzero(np.diff(taken) > 1) == runs
         assert (np.diff(taken) > 0).all()
         assert len(taken) == pytest.approx(20, abs=runs)
+        with monkeypatch.context() as all_kept:
+            all_kept.setattr(block_list, "MOST_ROWS", 40)
+            block_list._load.cache_clear()
+            part = sample_blocks(load_blocks(path, mirrors(), "traversal"), mirrors(), 20, "traversal", 0)
+        assert part.table.birth.tolist() == taken.tolist(), "as windows of the whole list are cut"
 
 
 def test_a_sample_of_the_traversal_is_of_the_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
