@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from zsim.base.errors import InputError
 from zsim.pool.fragmentation import fragmentation
+from zsim.pool.miniature import ageing
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
 from zsim.pool.recipes.histories import History, load_history
-from zsim.pool.recipes.recipe import Growth, pool_of
+from zsim.pool.recipes.recipe import Growth, Overwrite, pool_of
 from zsim.scenario.releases.profile import load_release
 
 TB = 10**12
@@ -36,6 +39,57 @@ def test_without_a_frag_the_history_is_run_as_many_rounds_as_it_has() -> None:
     )
     more = aged(replace(PLAIN, rounds=6))
     assert more.frag > found.frag > aged(replace(PLAIN, rounds=0)).frag
+
+
+def test_where_a_frag_is_asked_for_no_rounds_are_counted_out_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a history with snapshots as many as may be run are there, one step each and what it overwrites."""
+    monkeypatch.setattr(ageing, "_kept_or_run", lambda run: run)
+    asked: Any = aged
+    assert (asked().rounds, asked(frag=0.3).rounds) == (PLAIN.rounds, 0)
+    assert not [step for step in asked(frag=0.3).recipe.steps if isinstance(step, Overwrite)]
+    held = [step for step in asked(HELD, frag=0.3).recipe.steps if isinstance(step, Overwrite)]
+    assert len(held) == ageing.MAX_ROUNDS
+    assert len([step for step in asked(HELD).recipe.steps if isinstance(step, Overwrite)]) == HELD.rounds
+
+
+@pytest.mark.parametrize(
+    ("low", "aim", "now", "good"),
+    [(0.1, 0.2, 0.2, True), (0.2, 0.2, 0.3, True), (0.119, 0.1, 0.119, True), (0.121, 0.1, 0.121, False),
+     (0.0, 0.5, 0.461, True), (0.0, 0.5, 0.459, False), (0.0, 1.0, 1.0, True), (0.0, 0.0, 0.0, True)],
+)  # fmt: skip
+def test_ageing_ends_with_what_is_asked_for_or_near_it(
+    monkeypatch: pytest.MonkeyPatch, low: float, aim: float, now: float, good: bool
+) -> None:
+    """Of a tenth overwritten and a fiftieth removed a round has twelve parts; 24 of them were run."""
+    monkeypatch.setattr(ageing, "frag_weights", lambda vdevs, release, of: of)
+    asked: list[Any] = []
+
+    def run_until(steps: Any, *given: Any) -> tuple[int, float, float]:
+        asked.append((steps, *given))
+        return 24, low, now
+
+    pool: Any = SimpleNamespace(recipe=SimpleNamespace(vdevs=()), run_until=run_until)
+    release = load_release("2.3.9")
+    run: Any = SimpleNamespace(history=PLAIN, growth=Growth(), release=release, frag_of=(1,), first=(0,))
+    if good:
+        assert ageing._age_to(pool, run, 0.5, aim) == (2.0, low, now)
+    else:
+        with pytest.raises(InputError, match="FRAG"):
+            ageing._age_to(pool, run, 0.5, aim)
+    ((steps, *rest),) = asked
+    assert [step.fraction for step in steps] == pytest.approx([0.1 / 12, 0.02 / 12, 0.5])
+    assert rest == [aim, (1,), 0, ageing.MAX_ROUNDS * 12]
+    # Where vdevs are added later it is the FRAG of those that are there, and not yet that of the end.
+    later: Any = SimpleNamespace(**{**vars(run), "growth": Growth(((0.3, (1,)),))})
+    assert ageing._age_to(pool, later, 0.5, aim) == (2.0, low, now)
+    assert asked[-1][2] == (0,)
+
+
+def test_what_was_there_before_any_was_added_is_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ageing, "_kept_or_run", lambda run: run)
+    asked: Any = aged
+    assert asked(layout="2*mirror2+special:mirror2").first == (0, 1), "special ones are of another class"
+    assert asked(layout="2*mirror2", growth=Growth(((0.3, (0,)),))).first == (1,)
 
 
 def test_a_frag_is_reached_in_parts_of_a_round_and_ageing_stops_there() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.pool.conftest import LISTS, NAMES
 from zsim.base.errors import InputError
+from zsim.pool.measured import bps
 from zsim.pool.measured.bps import read_block_list, recipe_from_config
 
 HEADER = "objset,object,level,blkid,birth_txg,phys_birth,type,lsize,psize,dvas_vdev:off_sec:asize_sec"
@@ -51,6 +52,45 @@ def test_rows_become_columns(tmp_path: Path) -> None:
     assert blocks.visit_index.tolist() == [0, -1]
     assert blocks.needs_io is not None
     assert blocks.needs_io.tolist() == [True, False]
+
+
+def test_data_are_the_lowest_blocks_of_files_and_volumes_outside_the_mos(tmp_path: Path) -> None:
+    """(objset, level, type): of dmu.h 19 is a file's contents and 23 a volume's."""
+    kinds = {(1, 0, 19): True, (1, 0, 23): True, (1, 0, 20): False, (1, 0, 22): False, (1, 1, 19): False,
+             (0, 0, 19): False, (1, -1, 19): False, (0, 1, 10): False}  # fmt: skip
+    rows = [f"{objset},2,{level},0,4,4,{kind},512,512,0:8:8" for objset, level, kind in kinds]
+    table = read_block_list(write(tmp_path / "bps.csv", *rows)).table
+    assert (~table.is_metadata).tolist() == list(kinds.values())
+
+
+def test_long_lists_are_read_a_part_at_a_time_and_lines_are_counted_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bps, "LINES_AT_ONCE", 2)
+    row = "1,2,0,{0},4,4,19,512,512,0:{0}:8,{1},1.0,{2}"
+    rows = [row.format(8 * k, k if k % 2 else "", int(k == 3)) for k in range(5)]
+    blocks = read_block_list(write(tmp_path / "bps.csv", *rows, header=VISITED))
+    assert blocks.table.blkid.tolist() == [0, 8, 16, 24, 32]
+    assert blocks.visit_index is not None
+    assert blocks.visit_index.tolist() == [-1, 1, -1, 3, -1]
+    assert blocks.needs_io is not None
+    assert blocks.needs_io.tolist() == [False, False, False, True, False]
+    for number, broken in ((2, ["1,2"]), (6, [*rows[:2], "", rows[2], "1,2"]), (8, [*rows, "", "1,2"])):
+        with pytest.raises(InputError, match=f"line {number} has 2 fields and not 13"):
+            read_block_list(write(tmp_path / "bps.csv", *broken, header=VISITED))
+
+
+def test_the_largest_vdev_and_address_are_those_of_their_columns(tmp_path: Path) -> None:
+    """2**31 - 1 vdevs, and sectors whose bytes are below 2**63."""
+    most = (2**63 - 1) // 512
+    table = read_block_list(
+        write(tmp_path / "a.csv", f"1,2,0,0,4,4,19,512,512,{2**31 - 1}:{most}:{most}")
+    ).table
+    assert (table.dva_vdev[0, 0], table.dva_offset[0, 0]) == (2**31 - 1, most * 512)
+    assert table.dva_asize[0].tolist() == [most * 512, 0, 0]
+    for dva in (f"{2**31}:0:8", f"0:{most + 1}:8", f"0:0:{most + 1}"):
+        with pytest.raises(InputError, match="no pool has"):
+            read_block_list(write(tmp_path / "b.csv", f"1,2,0,0,4,4,19,512,512,{dva}"))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -72,6 +72,21 @@ def test_what_each_release_has_of_the_allocator() -> None:
     assert {each.best_fit_free_percent for each in every} == {4}
 
 
+def test_a_rule_holds_from_its_very_version_on() -> None:
+    """Each at the version that brought it, and at the one before."""
+
+    def at(version: str, **host: bool) -> AllocatorStyle:
+        release = replace(load_release("2.2.9"), version=version, family="zol")
+        return allocator_style(release, **host)  # type: ignore[arg-type]
+
+    assert [at(each).frag_factor for each in ("0.6.3", "0.6.4")] == [False, True]
+    assert [at(each).sticky for each in ("0.6.3", "0.6.4")] == [STICKY_UNTIL_FRAGMENTED, STICKY_FRAG]
+    assert [at(each, rotating=False).lba_weight for each in ("0.6.1", "0.6.2")] == [True, False]
+    assert [at(each).separate_metaslabs for each in ("0.7.13", "0.8")] == [False, True]
+    assert [at(each).log_space_maps for each in ("0.8.6", "2.0")] == [False, True]
+    assert [at(each).size_floor for each in ("0.8.6", "2.0")] == [0, 16 * KIB]
+
+
 def test_the_switches_are_those_that_kernels_ask_for() -> None:
     assert (UNTHROTTLED, BY_NUMBER, BY_BYTES) == (throttle.NONE, throttle.SLOTS, throttle.BYTES)
     assert len({STICKY_NEVER, STICKY_FRAG, STICKY_UNTIL_FRAGMENTED}) == 3
@@ -129,6 +144,8 @@ def test_metaslabs_follow_one_another_or_stand_where_they_are_said_to() -> None:
     assert plain.stretches == 1
     apart = replace(plain, starts=(0, MIB, 9 * MIB, 20 * MIB, 21 * MIB), stands_for=8 * MIB)
     assert apart.stretches == 3
+    assert replace(plain, starts=(0, MIB + 4096)).stretches == 1, "less than an allocation is no gap"
+    assert replace(plain, starts=(0, MIB + 8192)).stretches == 2
     assert apart.slab_of(np.array([9 * MIB, 9 * MIB - 1, 21 * MIB])).tolist() == [2, 1, 4]
     assert (plain.unit, TopLevel(RAIDZ, 12, MIB, 5).unit, TopLevel(RAIDZ, 9, MIB, 5).unit) == (
         4096,
@@ -219,6 +236,12 @@ def test_growth_of_some_vdevs_goes_by_their_places() -> None:
     part = grown.among([0, 3, 2])
     assert part.stages == ((0.5, (2, 1)),)
     assert part.wanted == ((0, 0.9), (2, 0.4))
+
+
+def test_a_pool_that_is_less_full_was_so_at_every_stage() -> None:
+    """Half as full, but at no stage below the least."""
+    grown = Growth(((0.5, (1,)), (0.03, (2,))), ((0, 0.8), (1, 0.2)))
+    assert grown.less_full(0.5) == Growth(((0.25, (1,)), (0.02, (2,))), ((0, 0.4), (1, 0.1)))
 
 
 def test_what_came_out_too_full_was_less_full_before() -> None:

@@ -36,6 +36,7 @@ from zsim.pool.miniature.shape import (
     MIN_TXG_BYTES,
     TXG_SHARE,
     Miniature,
+    _reduce_vdev,
     fitted,
     reduce_recipe,
 )
@@ -93,6 +94,26 @@ def test_a_miniature_has_room_for_so_many_blocks_in_whole_halvings_of_metaslabs(
         assert (np.diff(starts) >= each.slab_bytes).all(), "none overlap"
         assert starts[-1] + each.slab_bytes <= whole.slab_bytes * whole.slab_count
         assert starts[0] >= 0
+
+
+@pytest.mark.parametrize(("record", "blocks"), [(MIB, 2_000), (4 * MIB, 2_000), (16 * KIB, 30_000)])
+def test_a_reduced_metaslab_holds_forty_blocks_and_is_of_two_mebibytes_at_least(
+    record: int, blocks: int
+) -> None:
+    """Halved from its size as often as leaves it no smaller: less than twice as much."""
+    real = recipe("mirror2", records=(RecordClass(record),))
+    (small,) = reduce_recipe(real, blocks)[0].vdevs
+    least = max(2 * MIB, 40 * record * expansion(real))
+    assert least <= small.slab_bytes
+    room = small.slab_bytes * small.slab_count
+    assert small.slab_bytes < 2 * max(least, room / MAX_SLABS)
+
+
+def test_a_metaslab_is_halved_only_as_long_as_sixteen_allocations_fit() -> None:
+    """A RAID-Z2 with 4K sectors allocates 12 KiB at least: of 512 MiB, 256 KiB hold 16, the next half not."""
+    level = TopLevel(VdevSpec.raidz(2, 6), 12, 512 * MIB, 100)
+    assert _reduce_vdev(level, 1e-5, 192, 1, heaps=0).slab_bytes == 256 * KIB
+    assert _reduce_vdev(level, 1e-5, 192, 1, heaps=0).slab_count == 2
 
 
 def test_metaslabs_are_spread_evenly_or_stand_in_heaps() -> None:

@@ -122,6 +122,20 @@ def test_the_figures_of_a_population() -> None:
     assert (nothing.data_blocks, nothing.run_blocks, nothing.position, nothing.exact) == (0, 0.0, 0.0, 1.0)
 
 
+def test_where_there_is_nothing_to_take_the_mean_of_it_is_nought() -> None:
+    touching = describe(table((0, 0, 4), (0, 4, 4)), PAIR)
+    assert (touching.exact, touching.near, touching.far) == (1.0, 0.0, 0.0)
+    assert (touching.near_gap, touching.far_gap) == (0.0, 0.0)
+    edge = describe(table((0, 0, 4), (0, 4 + 512, 4)), PAIR)
+    assert (edge.near, edge.near_gap, edge.far_gap) == (1.0, 512.0 * KIB, 0.0), "512 KiB are near"
+    beyond = describe(table((0, 0, 4), (0, 4 + 516, 4)), PAIR)
+    assert (beyond.far, beyond.near_gap, beyond.far_gap) == (1.0, 0.0, 516.0 * KIB)
+    alone = describe(table((0, 0, 4), meta=(0,)), PAIR)
+    assert (alone.data_blocks, alone.run_blocks, alone.exact) == (0, 0.0, 1.0)
+    assert (alone.traversal_order, alone.birth_order) == (0.0, 0.0)
+    assert mean_position(table(), PAIR) == 0.0
+
+
 def test_the_roots_and_the_mos_are_neither_data_nor_indirect() -> None:
     levels = np.array([1, 1, 2, 0, 0, 0, 0], np.int16)
     objset, item = np.array([0, 54, 54, 54, 54, 54, 54]), np.array([1, 0, 1, 1, 1, 1, 1])

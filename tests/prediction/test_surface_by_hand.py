@@ -21,7 +21,7 @@ from zsim.prediction.runs import sick_drives
 from zsim.prediction.statistics import slopes, surface
 from zsim.prediction.statistics.sampling import student
 from zsim.prediction.statistics.slopes import BY_USE, OVERALL, SMALL, TILE, Runs, SlopePrior, smallness
-from zsim.prediction.statistics.surface import BEYOND, NEAR, RanWorld, ResponseSurface, runs_of
+from zsim.prediction.statistics.surface import BEYOND, COST, NEAR, RanWorld, ResponseSurface, runs_of
 from zsim.scenario.model import Scenario
 
 HOUR = 3600.0
@@ -89,6 +89,11 @@ def test_runs_of_one_world_share_what_it_has_of_its_own() -> None:
     assert chance == pytest.approx([0.01, 0.006, 0.04])
     whole = PRIOR.own(np.array([0, 1]), np.array([SMALL, SMALL], float))
     assert whole == pytest.approx([0.06, 0.24])
+    # What a world has of its own goes with the square of how small its population is, chance with its blocks.
+    least = (SMALL / TILE) ** slopes.CURVE
+    small = (0.5**slopes.CURVE - least) / (1.0 - least)
+    middle = PRIOR.own(np.array([1]), np.array([2.0 * SMALL]))
+    assert middle == pytest.approx([4.0 * (0.04 + 0.01 * small * small + 0.002 + 0.008 / 2.0)])
     rows = np.array([[1.0], [2.0]])
     between = PRIOR.between(rows, rows) - slopes.OPEN
     assert between == pytest.approx(np.array([[0.25, 0.5], [0.5, 1.0]]))
@@ -236,6 +241,7 @@ def test_worlds_about_a_quantile_weigh_alike() -> None:
     assert low.sum() == pytest.approx(1.0)
     assert high[np.argmax(values)] > 0.0
     assert surface._near(np.zeros(1), 0.9).tolist() == [1.0]
+    assert surface._near(np.array([2.0, 1.0]), 0.1).tolist() == [0.0, 1.0], "one at least, and no more"
 
 
 def test_runs_of_the_same_scores_are_of_the_same_world() -> None:
@@ -291,6 +297,76 @@ def test_what_runs_tell_where_the_slopes_are_known(monkeypatch: pytest.MonkeyPat
     assert np.log(found.expected) - log == pytest.approx([0.1, 0.1], abs=1e-3)
     own = [0.1 - 0.1 * 0.04 / first, 0.1 + 0.4 * 0.04 / 0.06]
     assert np.log(found.own) - log == pytest.approx(own, abs=1e-3)
+
+
+USUAL = {"history": "home-nas", "recordsize": "128K", "write_cache": True, "ashift": 12, "load": "none"}
+
+
+def known_surface(names: dict[str, float], variances: dict[str, float], **prior: Any) -> ResponseSurface:
+    """Return a surface over `names` (a score is half of e) with their slopes, of which some are open."""
+    made = ResponseSurface(case(**USUAL), [Unknown(name, "drive", "", 0.5) for name in names])
+    uses = len(USES)
+    known, covariance = np.zeros_like(made.slopes), np.zeros(len(made.slopes))
+    for name, slope in names.items():
+        known[BY_USE.index(name) * uses :][:uses] = slope
+    for name, variance in variances.items():
+        covariance[BY_USE.index(name) * uses :][:uses] = variance
+    stated = {"lack": 0.0, "drift": 0.0, "chance": 0.01, "of_size": 0.0, "of_use": np.ones(uses)} | prior
+    made.slopes, made.prior = known, replace(PRIOR, slopes=known, covariance=np.diag(covariance), **stated)
+    return made
+
+
+def test_what_is_open_in_the_median_is_that_of_the_worlds_about_it() -> None:
+    """Seeks decide, and nothing was learned of them: at the median, where they are as usual, only the level
+    is open, which four runs of the same length leave to their chance over four."""
+    made = known_surface({"seek": 4.0}, {"seek": 100.0})
+    found = made.told(runs_of([RanWorld((0.0,), TILE, made.case.alloc)] * 4))
+    scale = 5.0 / 8.0
+    expected = BEYOND["sorted"] * student(8) * math.sqrt(scale * 0.01 / 4.0)
+    assert found.half_width == pytest.approx(expected, rel=1e-2)
+    # And the ends of the range are those of their worlds: e to the fourth for each half of e of a seek.
+    assert math.log(found.quantiles[2] / found.quantiles[1]) == pytest.approx(4.0 * 0.5 * 1.2816, rel=0.02)
+
+
+def test_a_world_that_counts_little_tells_little_if_it_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two worlds were run of which one counts a hundredth: its chance is a hundred times the other's."""
+    made = known_surface({"seek": 0.0}, {})
+    monkeypatch.setattr(SlopePrior, "weights", lambda *given: np.array([0.01, 1.0]))
+    ran = runs_of([RanWorld((-1.0,), TILE, 1e5), RanWorld((1.0,), TILE, 1e5)])
+    made.told(ran)
+    for again in (ran.scores, ran.scores[::-1]):
+        [chosen] = made.most_telling(ran, again, (TILE,), TILE + COST)
+        assert chosen == ((1.0,), TILE)
+
+
+def test_what_is_left_is_spent_to_the_last_block() -> None:
+    """Chance falls with the blocks, so that large populations tell more a block; there is room for one."""
+    made = known_surface({"seek": 0.0}, {}, chance=0.0, of_size=0.01)
+    ran = runs_of([RanWorld((0.0,), TILE, 1e5)] * 20)
+    made.told(ran)
+    budget = TILE + SMALL + 2 * COST
+    both = made.most_telling(ran, np.zeros((1, 1)), (SMALL, TILE), budget)
+    assert [each.blocks for each in both] == [TILE, SMALL]
+    assert [each.blocks for each in made.most_telling(ran, np.zeros((1, 1)), (SMALL, TILE), budget - 1)] == [
+        TILE
+    ]
+
+
+def test_each_quantile_counts_by_the_share_of_its_variance_that_is_taken() -> None:
+    """A seek is open by 0.04, an outer rate by 2: a world that differs from the usual by half of e in the one
+    takes ``0.01 / (0.01 + 0.005)`` of it, by 0.05 in the other ``0.005 / (0.005 + 0.005)``: less, of more."""
+    made = known_surface({"seek": 0.0, "outer_rate": 0.0}, {"seek": 0.04, "outer_rate": 2.0}, chance=0.005)
+    ran = runs_of([RanWorld((0.0, 0.0), TILE, 1e5)] * 50)
+    made.told(ran)
+    open_ = np.zeros((3, len(made.slopes)))
+    for row, name in ((0, "seek"), (2, "outer_rate")):
+        open_[row, BY_USE.index(name) * len(USES) + int(made.use[0])] = 1.0
+    made.whole, made._about = open_, np.eye(3)
+    worlds = np.array([[0.0, 0.1], [1.0, 0.0]])
+    [chosen] = made.most_telling(ran, worlds, (TILE,), TILE + COST)
+    assert chosen.scores == (1.0, 0.0)
+    [other] = made.most_telling(ran, worlds * 1.5, (TILE,), TILE + COST)
+    assert other.scores == (1.5, 0.0)
 
 
 def test_worlds_drawn_are_the_same_every_time_and_of_every_stratum_once() -> None:

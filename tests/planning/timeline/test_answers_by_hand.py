@@ -78,7 +78,7 @@ def test_a_pass_over_a_part_takes_that_part_and_a_txg_at_least() -> None:
     assert (times.stretched(0.3, 2 * HOUR).seconds == 3 * HOUR).all()
     after = times.verifying()
     assert (after.seconds == 5 * HOUR).all()
-    assert after.read_bytes == 0
+    assert (after.read_bytes, after.written_bytes, after.collecting, after.scrub) == (0, 0, 0.0, 0.0)
 
 
 def prediction(**changes: Any) -> Any:

@@ -71,6 +71,7 @@ def test_what_a_drive_missed_is_the_churn_of_its_time_away() -> None:
     assert told(tell(events, churn=ALLOC // 10), "5.0% of the blocks missed")
     (most,) = tell(events, churn=10 * ALLOC).history
     assert most.ends - most.begins == pytest.approx(10 * HOUR), "no more than all of it"
+    assert told(tell(events, churn=10 * ALLOC), "100.0% of the blocks missed")
 
 
 def test_spares_are_named_by_their_kind() -> None:
@@ -95,7 +96,7 @@ def test_a_drive_that_fails_while_it_waits_is_not_resilvered() -> None:
 
 
 def test_sick_drives_are_those_of_the_first_vdev() -> None:
-    sick = {"layout": "2*raidz2x6", "slow": ["4:x3", "7:x2", "1:x2"]}
+    sick = {"layout": "2*raidz2x6", "slow": ["4:x3", "6:x2", "7:x2", "1:x2"]}
     scenario = Scenario.from_dict(sick)
     assert (sick_drives(scenario, 0), sick_drives(scenario, 1)) == ((1, 4), ())
     assert sick_drives(Scenario.from_dict({"layout": "raidz2x6", "slow": ["5:x3"]}), 0) == (5,)
@@ -110,6 +111,27 @@ def test_a_pass_does_without_a_sick_drive_that_is_away() -> None:
     assert "away" not in passes.asked[-1]
     tell([{"do": "offline", "drive": 2}, REPLACE], passes=passes, scenario=slow)
     assert "away" not in passes.asked[-1], "a sound one is"
+
+
+def test_a_pass_that_runs_is_looked_at_again_when_a_sick_drive_goes_or_comes() -> None:
+    passes = KnownPasses()
+    for drive, asked in ((1, [None, (1,), None]), (2, [None])):
+        passes.asked.clear()
+        gone = {"do": "offline", "drive": drive, "at": "2h"}
+        tell(
+            [REPLACE, gone, {**gone, "do": "online", "at": "4h"}], passes=passes, scenario={"slow": ["1:x3"]}
+        )
+        assert [each.get("away") for each in passes.asked] == asked
+
+
+def test_a_pass_that_would_begin_again_does_not_after_a_loss() -> None:
+    """It ends in vain at ten hours, and would begin with the next txg: two seconds later the pool is lost."""
+    events = [
+        REPLACE, {"do": "unreadable-block", "at": "1h"}, {"do": "free-block", "at": "15h"},
+        {"do": "fail", "drives": [1, 2, 3], "at": 10 * HOUR + 2},
+    ]  # fmt: skip
+    pool = tell(events, "openzfs-0.8")
+    assert (pool.lost, hours(pool)) == (True, [(0, 10)])
 
 
 def test_drives_that_are_not_like_the_rest_are_told_to_each_pass() -> None:
@@ -286,7 +308,7 @@ def test_plans_have_ends(field: str, most: Any, beyond: Any) -> None:
 @pytest.mark.parametrize(
     ("field", "most", "beyond"),
     [("at", "100%", "101%"), ("at", 0, -1), ("after", 0, -1), ("takes", 0, -1), ("drive", 0, -1),
-     ("vdev", 0, -1), ("new_drive_size", 1, 0)],
+     ("vdev", 0, -1), ("new_drive_size", 1, 0), ("new_drive", "x", "")],
 )  # fmt: skip
 def test_events_have_ends(field: str, most: Any, beyond: Any) -> None:
     def plan(value: Any) -> dict[str, Any]:

@@ -72,9 +72,11 @@ def in_worlds(answer: Quantiles) -> F64:
 
 
 def quantiles(values: F64) -> tuple[float | None, float | None, float | None]:
-    """Return the 10th, 50th and 90th percentile over the worlds; None where it never ends."""
+    """Return the 10th, 50th and 90th percentile of the worlds that have a value; None where it never ends."""
     ordered = np.sort(np.asarray(values, dtype=np.float64))
-    found = [float(ordered[round(p * (WORLDS + 1)) - 1]) for p in (0.1, 0.5, 0.9)]
+    # What is not in every world (a pass that only some begin again) has fewer values than there are worlds.
+    places = [round(p * (len(ordered) + 1)) - 1 for p in (0.1, 0.5, 0.9)]
+    found = [float(ordered[min(max(place, 0), len(ordered) - 1)]) for place in places]
     low, middle, high = (value if np.isfinite(value) else None for value in found)
     return low, middle, high
 

@@ -93,10 +93,8 @@ class TimelineVdev:
         return self.removed or all(slot.serves for slot in self.slots)
 
     def widened(self, by: int) -> None:
-        """Add drives that hold their data, or take some away."""
-        spec = self.spec
-        data = spec.data if kind_of(spec.kind).is_replicated else spec.data + by
-        self.spec = replace(spec, children=spec.children + by, data=data)
+        """Add drives that hold their data to a mirror, or take some away."""
+        self.spec = replace(self.spec, children=self.spec.children + by)
         self.slots = [*self.slots, *(Slot() for _ in range(by))] if by > 0 else self.slots[:by]
 
     def expanded(self) -> None:

@@ -134,9 +134,6 @@ def _named(history: Sequence[Pass]) -> list[tuple[tuple[str, str, int], Pass]]:
 
 
 def _three(values: F64) -> Three:
-    if len(values) < 3:
-        finite = float(values[len(values) // 2])
-        return {"p10": finite, "p50": finite, "p90": finite}
     low, middle, high = quantiles(values)
     return {"p10": low, "p50": middle, "p90": high}
 

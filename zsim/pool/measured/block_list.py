@@ -328,9 +328,7 @@ class _Parquet:
 
     def _numbers(self, count: int) -> dict[int, int] | None:
         """Return the layout's number of each of the pool's top-level vdevs; None where they are the same."""
-        text = (self.file.schema_arrow.metadata or {}).get(VDEVS_KEY) or (
-            self.file.metadata.metadata or {}
-        ).get(VDEVS_KEY)
+        text = (self.file.metadata.metadata or {}).get(VDEVS_KEY)
         if text is None:
             return None
         try:

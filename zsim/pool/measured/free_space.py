@@ -134,7 +134,7 @@ def _row(path: Path, number: int, row: dict[str, str]) -> tuple[int, int, int, f
             raise InputError(where, text or None, "a whole number from 0 is needed", "correct the row")
         values.append(int(text))
     text = (row.get("fragmentation") or "").strip()
-    if text and not (text.isascii() and text.isdigit() and int(text[:4]) <= 100):
+    if text and not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) <= 100):
         where = f"{path.name} line {number}: fragmentation"
         raise InputError(where, text, "a percentage from 0 to 100 is needed", "correct the row")
     return values[0], values[1], values[2], float(text) / 100 if text else float("nan")

@@ -144,7 +144,8 @@ def _typed_sizes(path: Path, rows: list[dict[str, str]], recordsize: int | None)
     if not found and "all|" in kinds:
         before = dict(kinds["all|"].get("lsize", []))
         for size, blocks in kinds["all|"].get("psize", []):
-            found.append((size * 3 // 2 if blocks > before.get(size, 0.0) else size, blocks))
+            packed = min(size * 3 // 2, MAX_RECORD)
+            found.append((packed if blocks > before.get(size, 0.0) else size, blocks))
     return [(size, _lsize(size, recordsize), blocks) for size, blocks in found if size > 0]
 
 
