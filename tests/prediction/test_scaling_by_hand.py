@@ -55,7 +55,7 @@ class Sampling:
             monkeypatch.setattr(rebuilding, name, lambda *given, told=told: told)
         monkeypatch.setattr(rebuilding, "_chosen", self._choose)
         monkeypatch.setattr(rebuilding, "_laid_out", self._lay)
-        monkeypatch.setattr(rebuilding, "rebuild_chunks", self._chunks)
+        monkeypatch.setattr(rebuilding, "chunks_of", self._chunks)
 
     def _choose(self, *wanted: int) -> Any:
         self.wanted = wanted  # type: ignore[assignment]
@@ -67,8 +67,8 @@ class Sampling:
         begin = np.append(numbers * 1024, [5 * 1024 - 10, 41 * 1024 - 50, 41 * 1024 - 10])
         return begin, begin + np.append(np.full(len(numbers), 100), [20, 50, 20])
 
-    def _chunks(self, table: Any, *given: Any, **named: Any) -> Any:
-        self.edges = table.dva_offset[:, 0].tolist()
+    def _chunks(self, begin: Any, *given: Any, **named: Any) -> Any:
+        self.edges = begin.tolist()
         assert named["metaslab_bytes"] == 1024
         return SimpleNamespace(metaslab=np.array([4, 4, 5, 40, 41]), psize=np.array([1, 2, 4, 8, 16]))
 
