@@ -27,6 +27,7 @@ COMMANDS = (
     ("predict", "--layout", "raidz2x6", "--fill", "0.62"),
     ("predict", "--layout", "draid2:8d:24c:1s", "--fill", "0.3", "--drive-size", "1TB", "--seed", "1"),
     ("predict", "--layout", "raidz2x6", "--fill", "0.05", "--drive-size", "32GB", "--exact"),
+    ("predict", "--layout", "raidz2x6", "--fill", "0.5", "--history", "vm-host", "--memory", "16G"),
 )  # fmt: skip
 """What is run so that its kernels are compiled."""
 ENTRY = "import sys; from zsim.cli.main import main; sys.exit(main())"

@@ -17,7 +17,6 @@ from zsim.operation.cursors import (
     allocator_rank,
     best_places,
     data_cursor,
-    free_ranges,
     imported_cursors,
     log_places,
     metadata_vdevs,
@@ -74,12 +73,10 @@ def pool(layout: str = "2*mirror2", size: str = "20GB") -> PlaneModel:
 
 def test_what_is_not_allocated_is_free_up_to_the_end_of_the_vdev() -> None:
     blocks = table([(0, 8, 8)], [(0, 16, 4)], [(1, 0, 50)], [(0, 40, 10)])
-    begin, end = free_ranges(blocks, 0, 100)
-    assert list(zip(begin.tolist(), end.tolist(), strict=True)) == [(0, 8), (20, 40), (50, 100)]
-    begin, end = free_ranges(blocks, 1, 50)
-    assert len(begin) == len(end) == 0
-    begin, end = free_ranges(blocks, 2, 50)
-    assert (begin.tolist(), end.tolist()) == ([0], [50])
+    assert best_places(blocks, 0, 100, 10).tolist() == [0, 20, 30, 50, 60, 70, 80, 90]
+    assert best_places(blocks, 1, 50, 10).tolist() == []
+    assert best_places(blocks, 2, 50, 10).tolist() == [0, 10, 20, 30, 40]
+    assert best_places(blocks, 0, 9, 10).tolist() == [], "no whole metaslab"
 
 
 def test_the_best_metaslab_has_the_largest_power_of_two_free_and_then_most_of_it() -> None:

@@ -300,7 +300,7 @@ def test_a_knob_is_advised_that_saves_more_than_its_error_and_enough(
         "zfs_b": knobs.KnobEffect(ratio, error, 1.5, 0.2),
     }
     monkeypatch.setattr(knobs, "knobs_of", lambda given, advised: pair)
-    monkeypatch.setattr(knobs, "worlds_of", lambda given: [])
+    monkeypatch.setattr(knobs, "worlds_of", lambda given, watched: [])
     monkeypatch.setattr(knobs, "tried", lambda knob, worlds: effects[knob.name])
     busy = case(load=["random-read,rate=5"])
     found = knobs.knob_advice(busy, 1000.0, ())

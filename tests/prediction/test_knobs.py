@@ -108,6 +108,35 @@ def test_worlds_without_answers_of_clients_are_left_out(monkeypatch: pytest.Monk
     assert knobs.tried(KNOB, worlds([100.0, 100.0], [0.2, None])).p99_ratio is None
 
 
+def test_clients_are_watched_on_what_is_advised_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two settings the second saves half; a hundredth is too little to say, and nobody is watched."""
+    watched: list[int] = []
+
+    def wait(asked: Case, *_: Any) -> float:
+        watched.append(asked.release.tunables[KNOB.name])
+        return 0.1 * watched[-1]
+
+    times = {1: 95.0, 8: 50.0}
+    monkeypatch.setattr(knobs, "WORLDS", 2)
+    monkeypatch.setattr(knobs, "miniature", lambda asked, blocks: None)
+    monkeypatch.setattr(
+        knobs,
+        "run_pool",
+        lambda asked, *_: SimpleNamespace(time_s=times.get(asked.release.tunables[KNOB.name], 100.0)),
+    )
+    monkeypatch.setattr(knobs, "_p99", wait)
+    monkeypatch.setattr(knobs, "knobs_of", lambda *_, **__: [replace(KNOB, value=n) for n in (1, 8)])
+    loaded = case(load=LOAD)
+    usual = loaded.release.tunables[KNOB.name]
+    [found] = knobs.knob_advice(loaded, 1000.0, ())
+    assert f"waits {8 / usual:.2g} times as long as now" in found.why
+    assert watched == [usual, usual, 8, 8]
+    watched.clear()
+    times.update({1: 99.5, 8: 99.0})
+    assert knobs.knob_advice(loaded, 1000.0, ()) == ()
+    assert watched == []
+
+
 def test_with_hours_a_tunable_is_held_at_what_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     timed = (Timed(Hours.parse("mon-fri 08:00-18:00"), ((KNOB.name, 1), ("zfs_scan_vdev_limit", 1 << 20))),)
     seen = with_runs(monkeypatch, [50.0, 60.0], [None, None])
@@ -128,7 +157,7 @@ def advice(
     patch: pytest.MonkeyPatch, effects: list[KnobEffect], seen: list[Clients] | None = None, **stated: Any
 ) -> list[tuple[str, str, float | None]]:
     left = iter(effects)
-    patch.setattr(knobs, "worlds_of", lambda _: [])
+    patch.setattr(knobs, "worlds_of", lambda _, watched: [])
     patch.setattr(knobs, "knobs_of", lambda *_, **__: [replace(KNOB, value=n) for n in range(len(effects))])
     patch.setattr(knobs, "tried", lambda *_: next(left))
     found = knobs.knob_advice(case(**{"load": LOAD, **stated}), 1000.0, seen or [])

@@ -18,7 +18,6 @@ from zsim.prediction.courses import CourseWork
 from zsim.prediction.evidence.probes import HeldProbe, ScanProbe
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.progress.course import KNOWN_SHARE, OpenShare, Shape
-from zsim.prediction.runs import rounds
 from zsim.prediction.statistics.level import DurationLevel, of_size
 from zsim.prediction.statistics.surface import RanWorld
 from zsim.prediction.work import (
@@ -616,92 +615,6 @@ def test_the_size_of_a_tile_is_an_error_of_tiles_alone() -> None:
     assert wide == pytest.approx(math.hypot(made.level.half_width, 0.25))
     made._take_benches(None, 0.5)
     assert made.level.half_width > of_size(math.log(0.75)) > 0.0
-
-
-# Rounds of a scan that is short of memory.
-
-
-def a_pass(*, strict: bool = False, hard: float = 35.0, interval: float = 100.0, count: int = 10) -> Any:
-    """Return a pass over ten entries of ten bytes each, four visited a second, two issued a second."""
-    made: Any = object.__new__(rounds._Rounds)
-    made.queue = range(count)
-    made.memory = SimpleNamespace(limit=SimpleNamespace(strict=strict, interval=interval))
-    made.pace = SimpleNamespace(visited=4.0, visit_s=1.0, slice_s=0.5)
-    made.rate, made.hard = 2.0, hard
-    made.pending = SimpleNamespace(
-        used_bytes=lambda rows: 10 * len(rows), addresses=SimpleNamespace(in_order=np.sort)
-    )
-    made.rows = np.zeros(0, np.int64)
-    made.end, made.visited = 0, 0.0
-    made.now = made.checked = made._carried = 0.0
-    made.sweeps = []
-    return made
-
-
-def test_a_strict_limit_stops_with_the_block_that_reaches_it() -> None:
-    """Two entries are held and four visited; with two more, 40 bytes, it is beyond 35."""
-    made = a_pass(strict=True)
-    made.rows, made.end = np.array([0, 2]), 4
-    assert made._stop(5) == 5
-    assert made._stop(9) == 6
-    assert made.visited == 6.0
-    assert made._stop(6) == 6
-    loose = a_pass()
-    loose.rows, loose.end = np.array([0, 2]), 4
-    assert loose._stop(9) == 9
-
-
-def test_visits_go_on_to_the_limit_the_checkpoint_or_the_end() -> None:
-    made = a_pass(hard=45.0)
-    assert made.visit()
-    assert (made.end, made.now, made.rows.tolist()) == (8, 2.0, list(range(8)))
-    assert not made.visit()
-    assert (made.end, made.visited, made.now) == (10, 10.0, 3.0)
-    full = a_pass(hard=40.0)
-    assert full.visit()
-    assert full.end == 4, "as much as the limit is too much"
-    due = a_pass(hard=1e9, interval=1.5)
-    assert due.visit()
-    assert (due.end, due.now, due.due) == (8, 2.0, True)
-    even = a_pass(hard=1e9, interval=2.0)
-    even.now = 2.0
-    assert not even.due
-
-
-def test_what_is_held_is_issued_by_address_in_the_end() -> None:
-    made = a_pass()
-    made.rows, made.now = np.array([5, 1, 3]), 7.0
-    made.drain()
-    assert [each.tolist() for each in made.sweeps] == [[1, 3, 5]]
-    assert made.now == 8.5
-    assert made.rows.tolist() == []
-
-
-def test_a_pass_issues_when_it_is_full_and_drains_at_its_checkpoints() -> None:
-    """It is full after every visit; with the second the checkpoint is due, so that nothing goes by score."""
-    made = a_pass(hard=40.0, interval=3.0)
-    done: list[float] = []
-
-    def issue() -> None:
-        done.append(made.now)
-        made.now += 1.5
-        made.rows = made.rows[:1]
-
-    made.issue = issue
-    found = made.run()
-    # At 1 s four are held, three of them issued until 2.5 s; at 3.5 s five, and the checkpoint is due at once.  # noqa: E501
-    assert done == [1.0]
-    assert [each.tolist() for each in found] == [[0, 4, 5, 6, 7], [8, 9]]
-    assert made.checked == 6.0
-
-
-def test_whole_txgs_are_issued_and_shares_of_one_carried_on() -> None:
-    made = a_pass()
-    made.rate = 20.0  # ten in a slice
-    assert made._rest_of_txg(3) == 7
-    assert made._rest_of_txg(10) == 0
-    made.rate = 5.0  # two and a half
-    assert [made._rest_of_txg(1) for _ in range(3)] == [1, 2, 1]
 
 
 def test_a_vdev_of_a_class_has_the_share_of_its_class() -> None:

@@ -19,7 +19,7 @@ from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.missing import missing
 from zsim.prediction.runs import one_tile
 from zsim.prediction.runs.member import run_member
-from zsim.prediction.runs.rounds import ScanMemory, ScanPace, _Rounds, in_places, sweeps_of
+from zsim.prediction.runs.rounds import ScanMemory, ScanPace, in_places, sweeps_of
 from zsim.scan.sorted import ScanQueue
 from zsim.scenario.model import Scenario
 
@@ -75,12 +75,6 @@ def test_a_scrub_of_several_vdevs_has_extents_of_each() -> None:
     one = case(layout="2*raidz2x6+special:mirror2", memory="64G", operation="scrub")
     queue, pool = queue_of(one)
     memory, pace = memory_of(one, pool), ScanPace(pool.scale, 40.0, 5.0, 5.0)
-    rounds = _Rounds(queue, memory, pace, 1.0)
-    order = rounds.pending.addresses.in_order(np.arange(len(queue)))
-    extent, score = rounds._extents(order)
-    assert len(score) == extent[-1] + 1
-    for number in range(len(score)):
-        assert len(set(queue.vdev[order[extent == number]].tolist())) == 1
     sweeps = sweeps_of(queue, memory, pace)
     assert np.array_equal(np.sort(np.concatenate(sweeps)), np.arange(len(queue)))
     offset, orders = in_places(queue, sweeps, memory.levels, 3)

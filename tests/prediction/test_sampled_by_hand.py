@@ -15,7 +15,7 @@ from zsim.operation.background.expansion import Reflow
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs import middle, rounds, stretch
 from zsim.prediction.runs.expanding import healthy_scrub, starting_txgs
-from zsim.prediction.runs.rounds import MetadataPhase, ScanPace, _Rounds, in_places
+from zsim.prediction.runs.rounds import MetadataPhase, ScanPace, in_places
 from zsim.prediction.runs.sampled import (
     LEAST_WINDOW,
     LEGACY_JUMP,
@@ -503,16 +503,6 @@ def test_a_txg_visits_for_a_slice_and_then_has_what_it_has_read_ahead() -> None:
     assert pace(0.4, blocks=True).visit_s == pytest.approx(17.0)
     assert pace(1e9).visit_s == 60.0
     assert pace(80.0, whole_s=3.0).visit_s == pytest.approx(3.0)
-
-
-def test_a_txg_that_has_issued_enough_goes_on_to_its_end_and_carries_shares_of_an_entry_on() -> None:
-    """2.5 entries a txg: of 3 two more are in it, of 4 one; a half is left over each time."""
-    one: Any = object.__new__(_Rounds)
-    one.rate, one.pace, one._carried = 0.5, SimpleNamespace(slice_s=5.0), 0.0
-    assert [one._rest_of_txg(least) for least in (3, 3, 4, 4)] == [2, 2, 1, 1]
-    assert one._rest_of_txg(1) == 1
-    assert one._carried == pytest.approx(0.5)
-    assert one._rest_of_txg(1) == 2
 
 
 def test_a_sweep_passes_over_short_gaps_and_seeks_across_long_ones() -> None:

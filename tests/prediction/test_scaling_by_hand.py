@@ -55,7 +55,7 @@ class Sampling:
             monkeypatch.setattr(rebuilding, name, lambda *given, told=told: told)
         monkeypatch.setattr(rebuilding, "_chosen", self._choose)
         monkeypatch.setattr(rebuilding, "_laid_out", self._lay)
-        monkeypatch.setattr(rebuilding, "rebuild_chunks", self._chunks)
+        monkeypatch.setattr(rebuilding, "chunks_of", self._chunks)
 
     def _choose(self, *wanted: int) -> Any:
         self.wanted = wanted  # type: ignore[assignment]
@@ -67,8 +67,8 @@ class Sampling:
         begin = np.append(numbers * 1024, [5 * 1024 - 10, 41 * 1024 - 50, 41 * 1024 - 10])
         return begin, begin + np.append(np.full(len(numbers), 100), [20, 50, 20])
 
-    def _chunks(self, table: Any, *given: Any, **named: Any) -> Any:
-        self.edges = table.dva_offset[:, 0].tolist()
+    def _chunks(self, begin: Any, *given: Any, **named: Any) -> Any:
+        self.edges = begin.tolist()
         assert named["metaslab_bytes"] == 1024
         return SimpleNamespace(metaslab=np.array([4, 4, 5, 40, 41]), psize=np.array([1, 2, 4, 8, 16]))
 
@@ -537,7 +537,9 @@ def test_small_populations_have_seeds_of_their_own(monkeypatch: pytest.MonkeyPat
 def test_knobs_are_tried_on_worlds_of_neighbouring_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knobs, "_world", lambda given: given.seed)
     one = case(layout="raidz2x6")
-    assert knobs.worlds_of(one) == [one.seed + number for number in range(knobs.WORLDS)]
+    assert knobs.worlds_of(one, watched=False) == [one.seed + number for number in range(knobs.WORLDS)]
+    monkeypatch.setattr(knobs, "_watched", lambda seed: -seed)
+    assert knobs.worlds_of(one) == [-one.seed - number for number in range(knobs.WORLDS)]
 
 
 def test_the_longest_of_a_hundred_waits_is_that_of_all_drives(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ I64 = NDArray[np.int64]
 class ScanTables(NamedTuple):
     """What a scan makes of the blocks of a pool, whatever the hardware: see `ScanBlocks`."""
 
-    wanted: NDArray[np.bool_]
+    wanted: NDArray[np.bool_] | None
     walk: Program
     items: ScanItems
     queue: ScanQueue | None
@@ -45,11 +46,11 @@ def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
     queued : bool
         Whether a sorted scan's entries are given items.
     """
-    wanted, vdevs = wanted_blocks(setup), damaged_vdevs(setup.model)
     if setup.operation == "rebuild" and setup.model.client_count == 0:
         # It goes by ranges, and nobody reads its blocks: of half a million small ones their items are 100 MB.
         none = np.zeros(0, np.int64)
-        return ScanTables(wanted, Program(none, none), plain_items(none, none, none), None, none, None)
+        return ScanTables(None, Program(none, none), plain_items(none, none, none), None, none, None)
+    wanted, vdevs = wanted_blocks(setup), damaged_vdevs(setup.model)
     items = scan_items(
         setup.places, seed=setup.seed, wanted=wanted, vdevs=vdevs, imported=setup.imported, part=setup.part
     )
@@ -115,8 +116,6 @@ class ScanBlocks:
 
     Attributes
     ----------
-    wanted : ndarray of bool, shape (n_blocks,)
-        What the scan reads.
     walk : Program
         Visits and issues in the order of the traversal.
     items : ScanItems
@@ -138,7 +137,7 @@ class ScanBlocks:
     def __init__(self, setup: RunSetup, *, queued: bool = True, kept: KeptTables | None = None) -> None:
         self.setup = setup
         tables = (kept or KeptTables()).of(setup, queued)
-        self.wanted, self.walk, self.rows = tables.wanted, tables.walk, tables.rows
+        self._wanted, self.walk, self.rows = tables.wanted, tables.walk, tables.rows
         self.items: ScanItems = tables.items
         self.unwind = tables.unwind
         self.queue = tables.queue
@@ -213,6 +212,11 @@ class ScanBlocks:
         """Let go of all that the plane holds by now."""
         self.forget_items()
         del self.queue
+
+    @cached_property
+    def wanted(self) -> NDArray[np.bool_]:
+        """What the scan reads; of a rebuild that nobody reads beside it is seldom asked for."""
+        return wanted_blocks(self.setup) if self._wanted is None else self._wanted
 
     @property
     def issue_bytes(self) -> int:

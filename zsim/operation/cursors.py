@@ -12,15 +12,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.jit import njit
 from zsim.engine.model import PlaneModel
 from zsim.operation.txg import asize_of, vdev_asize
 from zsim.pool.blocks import BlockTable
 from zsim.scan.items import ScanItems
 from zsim.scan.rebuild import Chunks, allocated_ranges, with_chunks
 from zsim.vdevs.kind import LOG, NORMAL, SPECIAL
-from zsim.vdevs.ranges import cut
 
 Cursor = tuple[int, int]
+Integers = NDArray[np.int64]
 # An allocator of several has its own metaslabs only if there are three for each.
 METASLABS_PER_ALLOCATOR = 3
 ALLOCATORS = 4
@@ -29,28 +30,6 @@ COPIES = 3
 ALLOCATION_REGION = 16 << 20
 # The log goes round in so many blocks a top-level vdev.
 LOG_BLOCKS = 1024
-
-
-def free_ranges(blocks: BlockTable, number: int, asize: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the free ranges of a top-level vdev, ascending.
-
-    Parameters
-    ----------
-    blocks : BlockTable
-    number : int
-        Of the vdev in the pool.
-    asize : int
-        Its address space [bytes].
-
-    Returns
-    -------
-    begin, end : ndarray of int64, shape (ranges,)
-        [bytes]
-    """
-    begin, end = allocated_ranges(blocks, number)
-    start, stop = np.concatenate(([0], end)), np.concatenate((begin, [max(asize, int(end.max(initial=0)))]))
-    free = stop > start
-    return start[free].astype(np.int64), stop[free].astype(np.int64)
 
 
 def best_places(blocks: BlockTable, number: int, asize: int, metaslab_bytes: int) -> NDArray[np.int64]:
@@ -62,17 +41,38 @@ def best_places(blocks: BlockTable, number: int, asize: int, metaslab_bytes: int
     first metaslab is taken (OpenZFS metaslab.c:metaslab_segment_weight, metaslab_compare, 0.7 and later).
     """
     count = asize // metaslab_bytes
-    begin, end = free_ranges(blocks, number, count * metaslab_bytes)
-    used = begin < count * metaslab_bytes
-    begin, end = cut(begin[used], np.minimum(end[used], count * metaslab_bytes), metaslab_bytes)
-    if len(begin) == 0:
-        return begin
-    sizes = np.floor(np.log2(end - begin)).astype(np.int64)
-    slab = begin // metaslab_bytes
-    first = np.flatnonzero(np.concatenate(([True], slab[1:] > slab[:-1])))
-    largest = np.maximum.reduceat(sizes, first)
-    of_it = np.add.reduceat(sizes == np.repeat(largest, np.diff([*first, len(slab)])), first, dtype=np.int64)
-    return begin[first[np.lexsort((slab[first], -of_it, -largest))]]
+    first, largest, of_it = np.full((3, count), -1, np.int64)
+    _weigh(*allocated_ranges(blocks, number), metaslab_bytes, first, largest, of_it)
+    (slab,) = np.nonzero(first >= 0)
+    return first[slab[np.lexsort((slab, -of_it[slab], -largest[slab]))]]
+
+
+@njit
+def _weigh(
+    begin: Integers, end: Integers, metaslab_bytes: int, first: Integers, largest: Integers, of_it: Integers
+) -> None:
+    """Write down of each metaslab where it is free first, its largest power of two free, and how many of it.
+
+    The ranges are those that are allocated; all columns of a metaslab without free space stay -1.
+    """
+    low, last = 0, len(first) * metaslab_bytes
+    for row in range(len(begin) + 1):
+        high = min(last, begin[row]) if row < len(begin) else last
+        while low < high:
+            slab = low // metaslab_bytes
+            stop = min(high, (slab + 1) * metaslab_bytes)
+            if first[slab] < 0:
+                first[slab] = low
+            power = 0
+            while 2 << power <= stop - low:
+                power += 1
+            if power > largest[slab]:
+                largest[slab], of_it[slab] = power, 0
+            if power == largest[slab]:
+                of_it[slab] += 1
+            low = stop
+        if row < len(begin):
+            low = max(low, end[row])
 
 
 def metadata_vdevs(model: PlaneModel) -> list[int]:

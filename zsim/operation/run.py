@@ -65,7 +65,8 @@ class WholeWork:
     def __init__(self, setup: RunSetup) -> None:
         self.setup, self.blocks = setup, ScanBlocks(setup)
         self.plane = self.blocks.plane()
-        self._issue_bytes = max(1, self.blocks.issue_bytes)
+        # That of a rebuild is made where its share is asked for, which is seldom.
+        self._issue_bytes = 0 if setup.operation == "rebuild" else max(1, self.blocks.issue_bytes)
         self.blocks.forget_items()
 
     def scan_on(self, pool: SimulatedPool) -> ScanStrategy:
@@ -79,6 +80,7 @@ class WholeWork:
     def share(self) -> float:
         """Return the share of the bytes to be issued that is issued."""
         streams = range(max(1, len(self.blocks.windows)))
+        self._issue_bytes = self._issue_bytes or max(1, self.blocks.issue_bytes)
         issued = sum(self.plane.stream(number, "issued_bytes") for number in streams)
         return float(issued / self._issue_bytes)
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.pool.blocks import BlockTable
+from zsim.base.jit import njit
+from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.scan.items import ScanItems, joined_items, plain_items
 from zsim.scan.program import DamagedVdev, touched
 from zsim.vdevs.kind import kind_of
@@ -57,22 +58,52 @@ def allocated_ranges(
     begin, end : ndarray of int64, shape (ranges,)
         Ascending [bytes of its address space]; ranges that touch or overlap are one.
     """
-    copies = int(blocks.dva_count.max(initial=0))  # of ranges, which are most rows of a rebuild, one
-    here = blocks.dva_vdev[:, :copies] == vdev
-    if copies > 1:
-        here &= np.arange(copies)[None, :] < blocks.dva_count[:, None]
-    begin, size = blocks.dva_offset[:, :copies][here], blocks.dva_asize[:, :copies][here]
+    more = 0 if written is None else len(written[0])
+    begin, end = np.empty((2, int(blocks.dva_count.sum()) + more), np.int64)
+    vdevs, offsets, asizes = blocks.dva_vdev.ravel(), blocks.dva_offset.ravel(), blocks.dva_asize.ravel()
+    count = _taken(vdev, np.ascontiguousarray(blocks.dva_count), vdevs, offsets, asizes, begin, end)
     if written is not None:
-        begin, size = np.concatenate((begin, written[0])), np.concatenate((size, written[1]))
-    if len(begin) == 0:
-        return begin, begin
-    end = begin + size
+        begin[count : count + more], end[count : count + more] = written[0], written[0] + written[1]
+        count += more
+    begin, end = begin[:count], end[:count]
     if np.any(begin[1:] < begin[:-1]):
         order = np.argsort(begin, kind="stable")
         begin, end = begin[order], end[order]
-    end = np.maximum.accumulate(end)
-    first = np.flatnonzero(np.concatenate(([True], begin[1:] > end[:-1])))
-    return begin[first], np.maximum.reduceat(end, first)
+    count = _joined(begin, end)
+    return begin[:count], end[:count]
+
+
+@njit
+def _taken(
+    vdev: int,
+    counts: NDArray[np.int16],
+    vdevs: NDArray[np.int32],
+    offsets: Integers,
+    asizes: Integers,
+    begin: Integers,
+    end: Integers,
+) -> int:
+    """Write down where the DVAs on a top-level vdev begin and end; return how many there are."""
+    count = 0
+    for row in range(len(counts)):
+        for place in range(MAX_DVAS * row, MAX_DVAS * row + counts[row]):
+            if vdevs[place] == vdev:
+                begin[count], end[count] = offsets[place], offsets[place] + asizes[place]
+                count += 1
+    return count
+
+
+@njit
+def _joined(begin: Integers, end: Integers) -> int:
+    """Make ranges that touch or overlap one, in place; they ascend.  Return how many are left."""
+    count = 0
+    for row in range(len(begin)):
+        if count > 0 and begin[row] <= end[count - 1]:
+            end[count - 1] = max(end[count - 1], end[row])
+        else:
+            begin[count], end[count] = begin[row], end[row]
+            count += 1
+    return count
 
 
 def rebuild_chunks(
@@ -105,13 +136,28 @@ def rebuild_chunks(
     How large a chunk is, its kind tells (`VdevKind.rebuild_pieces`); groups without a missing child are left
     out.
     """
+    ranges = allocated_ranges(blocks, number, written)
+    return chunks_of(*ranges, vdev, metaslab_bytes=metaslab_bytes, segment_bytes=segment_bytes)
+
+
+def chunks_of(
+    begin: Integers, end: Integers, vdev: DamagedVdev, *, metaslab_bytes: int, segment_bytes: int
+) -> Chunks:
+    """Return the chunks of allocated ranges; see `rebuild_chunks`."""
     kind = kind_of(vdev.kind)
-    begin, end = cut(*allocated_ranges(blocks, number, written), metaslab_bytes)
-    start, _, psize = kind.rebuild_pieces(vdev, vdev.ashift, begin, end, segment_bytes)
+    start, _, psize = kind.rebuild_pieces(vdev, vdev.ashift, *cut(begin, end, metaslab_bytes), segment_bytes)
     kept = psize > 0
     if kind.has_groups:
-        kept &= touched(start, np.ones_like(start), vdev)
+        kept &= _in_touched_groups(start, kind.group_bytes(vdev), vdev)
     return Chunks(start[kept], psize[kept], start[kept] // metaslab_bytes)
+
+
+def _in_touched_groups(start: Integers, group_bytes: int, vdev: DamagedVdev) -> NDArray[np.bool_]:
+    """Tell which pieces lie in a group that misses a child; each is in one, and each group is asked once."""
+    group = start // group_bytes
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    found = touched(start[first], np.ones(len(first), np.int64), vdev)
+    return np.repeat(found, np.diff(first, append=len(start)))
 
 
 def with_chunks(items: ScanItems, chunks: Chunks, vdev: int) -> ScanItems:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.jit import njit
+
 Integers = NDArray[np.int64]
 
 
@@ -23,10 +25,37 @@ def cut(begin: Integers, end: Integers, step: int) -> tuple[Integers, Integers]:
     begin, end : ndarray of int64, shape (pieces,)
         [bytes], in the order of the ranges.
     """
-    first = begin // step
-    pieces = (end - 1) // step - first + 1
-    row, number = _cut_ones(pieces)
-    return _replaced(begin, end, pieces, (first[row] + number) * step, number)
+    count = _count_cut(begin, end, step)
+    if count == len(begin):
+        return begin, end
+    start, stop = np.empty((2, count), np.int64)
+    _write_cut(begin, end, step, start, stop)
+    return start, stop
+
+
+@njit
+def _count_cut(begin: Integers, end: Integers, step: int) -> int:
+    """Return how many pieces ranges are cut into."""
+    count = 0
+    for row in range(len(begin)):
+        count += (end[row] - 1) // step - begin[row] // step + 1
+    return count
+
+
+@njit
+def _write_cut(begin: Integers, end: Integers, step: int, start: Integers, stop: Integers) -> None:
+    """Write down the pieces."""
+    piece = 0
+    for row in range(len(begin)):
+        low, high = begin[row], end[row]
+        edge = (low // step + 1) * step
+        while edge < high:
+            start[piece], stop[piece] = low, edge
+            low = edge
+            edge += step
+            piece += 1
+        start[piece], stop[piece] = low, high
+        piece += 1
 
 
 def in_pieces(begin: Integers, end: Integers, most: int) -> tuple[Integers, Integers]:

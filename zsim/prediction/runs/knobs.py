@@ -87,15 +87,19 @@ def knobs_of(case: Case, *, advised: bool = False) -> list[Knob]:
     ]
 
 
-def worlds_of(case: Case) -> list[KnobWorld]:
-    """Return the worlds that knobs are tried on."""
-    return [_world(replace(case, seed=case.seed + number)) for number in range(WORLDS)]
+def worlds_of(case: Case, *, watched: bool = True) -> list[KnobWorld]:
+    """Return the worlds that knobs are tried on; `watched`: with what clients wait there."""
+    worlds = [_world(replace(case, seed=case.seed + number)) for number in range(WORLDS)]
+    return [_watched(each) for each in worlds] if watched else worlds
 
 
 def _world(case: Case) -> KnobWorld:
     model, pool = plane_model(case), miniature(case, blocks=BLOCKS)
-    time_s = run_pool(case, pool, model).time_s
-    return KnobWorld(case, pool, model, time_s, _p99(case, pool, model))
+    return KnobWorld(case, pool, model, run_pool(case, pool, model).time_s, None)
+
+
+def _watched(world: KnobWorld) -> KnobWorld:
+    return replace(world, p99_s=_p99(world.case, world.pool, world.model))
 
 
 def _p99(case: Case, pool: WorldPopulation, model: PlaneModel) -> float | None:
@@ -117,22 +121,34 @@ def tried(knob: Knob, worlds: list[KnobWorld]) -> KnobEffect:
     the ratio of two durations has a much smaller error than each (Law, Simulation Modeling and Analysis,
     5th ed., 11.2).  Half of the 95 % interval comes from the worlds by Student's t.
     """
-    ratios, waits = [], []
-    for world in worlds:
-        release = world.case.release.with_tunables({knob.name: knob.value})
-        case = replace(world.case, release=release, timed=without(world.case.timed, knob.name))
-        model = under(world.model, case)
-        ratios.append(run_pool(case, world.pool, model).time_s / world.time_s)
-        wait = _p99(case, world.pool, model)
-        if wait is not None and world.p99_s is not None:
-            waits.append((wait, world.p99_s))
-    logs = np.log(ratios)
-    return KnobEffect(
+    settled = [_settled(knob, world) for world in worlds]
+    times = [run_pool(case, world.pool, model).time_s for world, case, model in settled]
+    logs = np.log([time_s / world.time_s for time_s, world in zip(times, worlds, strict=True)])
+    effect = KnobEffect(
         ratio=float(np.exp(logs.mean())),
         error=max(LEAST, STUDENT * float(logs.std(ddof=1)) / len(logs) ** 0.5),
-        p99_ratio=float(np.mean([now / before for now, before in waits])) if waits else None,
-        p99_s=float(np.mean([now for now, _ in waits])) if waits else None,
+        p99_ratio=None,
+        p99_s=None,
     )
+    return with_waits(effect, knob, worlds)
+
+
+def with_waits(effect: KnobEffect, knob: Knob, worlds: list[KnobWorld]) -> KnobEffect:
+    """Return the effect with what clients then wait, on the worlds where their wait without it is known."""
+    settled = [_settled(knob, world) for world in worlds if world.p99_s is not None]
+    found = [(_p99(case, world.pool, model), world.p99_s) for world, case, model in settled]
+    waits = [(now, before) for now, before in found if now is not None and before is not None]
+    if not waits:
+        return effect
+    ratio, now_s = np.mean([now / before for now, before in waits]), np.mean([now for now, _ in waits])
+    return replace(effect, p99_ratio=float(ratio), p99_s=float(now_s))
+
+
+def _settled(knob: Knob, world: KnobWorld) -> tuple[KnobWorld, Case, PlaneModel]:
+    """Return a world, and its case and hardware with the knob at its value."""
+    release = world.case.release.with_tunables({knob.name: knob.value})
+    case = replace(world.case, release=release, timed=without(world.case.timed, knob.name))
+    return world, case, under(world.model, case)
 
 
 def knob_advice(case: Case, middle_s: float, clients: Sequence[Clients]) -> tuple[Advice, ...]:
@@ -144,10 +160,12 @@ def knob_advice(case: Case, middle_s: float, clients: Sequence[Clients]) -> tupl
     knobs = knobs_of(case, advised=True) if case.scenario.load else []
     if not knobs or case.operation in ("rebuild", "expand"):
         return ()
-    worlds = worlds_of(case)
+    worlds = worlds_of(case, watched=False)
     effect, knob = min(((tried(knob, worlds), knob) for knob in knobs), key=lambda pair: pair[0].ratio)
     if 1.0 - effect.ratio < max(effect.error, WORTH_SAYING):
         return ()
+    # What clients wait takes as long to tell as how long it takes, and counts for what is advised alone.
+    effect = with_waits(effect, knob, [_watched(each) for each in worlds])
     cost = "" if effect.p99_ratio is None else f"{_cost(effect.p99_ratio, clients)}; "
     return (
         Advice(

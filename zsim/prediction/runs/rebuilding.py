@@ -24,7 +24,7 @@ from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.prediction.groups import degraded_share
 from zsim.prediction.inputs.population import WorldPopulation
-from zsim.scan.rebuild import allocated_ranges, rebuild_chunks
+from zsim.scan.rebuild import allocated_ranges, chunks_of
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.releases.capacity import vdev_capacity
 from zsim.vdevs.kind import kind_of
@@ -127,9 +127,9 @@ def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> M
     before, behind = 0.0, 0.0
     if len(numbers) < count and around > 0:
         edges = (begin // size < numbers[around]) | ((end - 1) // size > numbers[-around - 1])
-        chunks = rebuild_chunks(
-            _as_blocks(begin[edges], end[edges], pool.table),
-            0,
+        chunks = chunks_of(
+            begin[edges],
+            end[edges],
             damaged_vdev(model.vdevs[0]),
             metaslab_bytes=size,
             segment_bytes=int(case.release.tunables["zfs_rebuild_max_segment"]),

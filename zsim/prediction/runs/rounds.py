@@ -8,7 +8,6 @@ run stands in the place of another tile, and its sweep goes on where the last on
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -17,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
-from zsim.operation.blocks import PendingEntries, ScanBlocks
+from zsim.operation.blocks import ScanBlocks
 from zsim.operation.control import Plane
 from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.scan.items import ScanItems
 from zsim.scan.program import OP_VISIT
-from zsim.scan.sorted import ExtentRules, ScanQueue, by_score, scored_extents
+from zsim.scan.rounds import sweeps_in_rounds
+from zsim.scan.sorted import Addresses, ExtentRules, ScanQueue
 from zsim.vdevs.kind import kind_of
 
 I64 = NDArray[np.int64]
@@ -102,101 +102,6 @@ class MetadataPhase:
         return ScanPace(self.times, max(1e-6, entries * each_s / whole_s), each_s, self.slice_s)
 
 
-class _Rounds:
-    """One pass over a tile's entries, round by round."""
-
-    def __init__(self, queue: ScanQueue, memory: ScanMemory, pace: ScanPace, rate: float) -> None:
-        self.queue, self.memory, self.pace, self.rate = queue, memory, pace, rate
-        self.pending = PendingEntries(queue, memory.rules.max_gap)
-        self.hard, self.soft = (each / pace.times for each in (memory.limit.hard, memory.limit.soft))
-        self.rows = np.zeros(0, np.int64)
-        self.end, self.visited = 0, 0.0
-        self.now = self.checked = self._carried = 0.0
-        self.sweeps: list[I64] = []
-
-    @property
-    def due(self) -> bool:
-        return self.now - self.checked > self.memory.limit.interval
-
-    def run(self) -> list[I64]:
-        while self.visit():
-            if not self.due:
-                self.issue()
-            if self.due:
-                self.drain()
-                self.checked = self.now
-        self.drain()
-        return [sweep for sweep in self.sweeps if len(sweep)]
-
-    def visit(self) -> bool:
-        """Visit until memory is used up or the checkpoint is due; tell whether anything is left to visit."""
-        while True:
-            self.visited = min(float(len(self.queue)), self.visited + self.pace.visited)
-            self.now += self.pace.visit_s
-            self._take(self._stop(int(self.visited)))
-            if self.end >= len(self.queue):
-                return False
-            if self.due or self.pending.used_bytes(self.rows) >= self.hard:
-                return True
-
-    def _stop(self, wanted: int) -> int:
-        """Return up to which entry a txg visits: a strict limit is looked at with every block."""
-        if not self.memory.limit.strict or self._used_at(wanted) < self.hard:
-            return wanted
-        low, high = self.end + 1, wanted
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._used_at(middle) >= self.hard else (middle + 1, high)
-        self.visited = float(low)
-        return low
-
-    def _used_at(self, end: int) -> int:
-        return self.pending.used_bytes(np.concatenate((self.rows, np.arange(self.end, end))))
-
-    def _take(self, end: int) -> None:
-        self.rows = np.concatenate((self.rows, np.arange(self.end, end)))
-        self.end = end
-
-    def issue(self) -> None:
-        """Issue extents, the best score first, for whole txgs, until the soft limit is reached."""
-        queue, order = self.queue, self.pending.addresses.in_order(self.rows)
-        extent, score = self._extents(order)
-        best = by_score(extent, score)
-        freed = np.cumsum(queue.record_bytes[order[best]] + EXTENT_BYTES / np.bincount(extent)[extent[best]])
-        used = self.pending.used_bytes(self.rows)
-        least = 1 + int(np.searchsorted(freed, used - self.soft))
-        count = min(len(order), least + self._rest_of_txg(least))
-        chosen = best[:count]
-        self.sweeps += np.split(order[chosen], np.flatnonzero(np.diff(score[extent[chosen]])) + 1)
-        kept = np.ones(len(order), np.bool_)
-        kept[chosen] = False
-        self.rows = np.sort(order[kept])
-        self.now += count / self.rate
-
-    def _extents(self, order: I64) -> tuple[I64, I64]:
-        """Return the extents of entries in LBA order and their scores, vdev by vdev."""
-        extents, scores, count = [], [], 0
-        for rows in np.split(order, np.flatnonzero(np.diff(self.queue.vdev[order])) + 1):
-            extent, score = scored_extents(self.queue, rows, self.memory.rules)
-            extents.append(extent + count)
-            scores.append(score)
-            count += len(score)
-        return np.concatenate(extents), np.concatenate(scores)
-
-    def _rest_of_txg(self, least: int) -> int:
-        """Return how many more entries a txg issues once enough are; shares of one are carried on."""
-        each = self.rate * self.pace.slice_s
-        wanted = math.ceil(least / each) * each - least + self._carried
-        self._carried = wanted - int(wanted)
-        return int(wanted)
-
-    def drain(self) -> None:
-        """Issue all that is held, by address."""
-        self.sweeps.append(self.pending.addresses.in_order(self.rows))
-        self.now += len(self.rows) / self.rate
-        self.rows = self.rows[:0]
-
-
 def sweeps_of(queue: ScanQueue, memory: ScanMemory, pace: ScanPace) -> list[I64]:
     """Return the sweeps by which a scan issues the entries of a tile, each by address.
 
@@ -221,9 +126,20 @@ def sweeps_of(queue: ScanQueue, memory: ScanMemory, pace: ScanPace) -> list[I64]
     }
     share = np.array([1.0 / children.get(vdev, 1) for vdev in range(int(queue.vdev.max(initial=0)) + 1)])
     sweeps = [np.arange(len(queue))]
+    limit, addresses = memory.limit, Addresses(queue)
     for _ in range(ESTIMATES):
         rate = len(queue) / (_seconds(queue, sweeps, share) * pace.times)
-        sweeps = _Rounds(queue, memory, pace, rate).run()
+        sweeps = sweeps_in_rounds(
+            queue,
+            addresses,
+            memory.rules,
+            strict=limit.strict,
+            extent_bytes=EXTENT_BYTES,
+            reals=(
+                rate, pace.visited, pace.visit_s, pace.slice_s,
+                limit.hard / pace.times, limit.soft / pace.times, limit.interval,
+            ),
+        )  # fmt: skip
     return sweeps
 
 
