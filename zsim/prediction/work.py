@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zsim.base.constants import constant, whole_constant
+from zsim.base.machine.at_rest import LINKER, give_back_code
 from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.case.worlds import in_world
@@ -157,6 +158,7 @@ class Work(EnsembleResult):
         """Run everything."""
         self._let_sit_out()
         self._run_members()
+        give_back_code(LINKER)  # tens of megabytes of LLVM, needed to link kernels: most are by now
         self._run_larger()
         self._look_closer()
         self._weigh()
