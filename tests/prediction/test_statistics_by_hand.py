@@ -275,3 +275,4 @@ def test_quantiles_are_those_of_numpy_to_the_bit(count: int) -> None:
     values = np.random.default_rng(count).normal(size=count) * 1e5
     shares = (0.0, 0.1, 0.25, 0.5, 0.9, 1.0 / 3.0, 1.0)
     assert sampling.quantiles(values, shares).tolist() == np.quantile(values, shares).tolist()
+    assert sampling.median(values) == np.median(values)

@@ -112,6 +112,12 @@ def quantiles(values: F64, shares: Sequence[float]) -> F64:
     return found
 
 
+def median(values: F64) -> float:
+    """Return the middle of a sample, or the mean of the two in the middle, as `numpy.median` to the bit."""
+    ordered = np.sort(values, axis=None)
+    return float(ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1].mean())
+
+
 def window_starts(first: int, last: int, count: int, length: int, taken: I64, seed: int) -> I64:
     """Return where windows begin: at a random place in each of `count` equal parts that holds none yet.
 
