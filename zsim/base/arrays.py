@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Annotated, Protocol, TypeVar, cast, get_args, get_type_hints
 
@@ -55,7 +54,6 @@ def undivided(records: Rows) -> Rows:
     return records.view(f"V{records.dtype.itemsize}")
 
 
-@functools.cache
 def dtype_of(record: type, *, align: bool = False) -> np.dtype[np.void]:
     """Return how a record lies in memory: its numbers by name, in the order in which they are declared.
 
