@@ -64,9 +64,9 @@ def test_a_process_of_ours_gives_large_arrays_back() -> None:
     program = (
         "import numpy as np\nfrom zsim.base.machine.lightly import begin_lightly\nbegin_lightly()\n"
         "held = lambda: int(open('/proc/self/statm').read().split()[1]) * 4096\n"
-        "several = lambda: [np.ones(1 << 18) for _ in range(60)]\n"
+        "several = lambda: [np.ones(5 << 18) for _ in range(12)]\n"
         "several()\nbefore = held()\n"
         "kept = several()\nlast = kept.pop()\ndel kept\nprint(held() - before)"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert int(found.stdout) < 16 << 20, "60 arrays of 2 MB, of which one is kept"
+    assert int(found.stdout) < 16 << 20, "12 arrays of 10 MB, of which one is kept"

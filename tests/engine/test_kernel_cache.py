@@ -165,7 +165,8 @@ def test_an_edited_kernel_is_never_taken_for_the_old_one(
 ) -> None:
     monkeypatch.setenv("ZSIM_CACHE_DIR", str(tmp_path))
     sources = package_sources()
-    monkeypatch.setattr(kernel_cache, "package_sources", lambda: sources)
+    for name in ("package_sources", "sources_read"):
+        monkeypatch.setattr(kernel_cache, name, lambda: sources)
     old = KernelCache(("x",))
     old.write("a.b-1", b"old")
     assert KernelCache(("x",)).read("a.b-1") == b"old"
@@ -180,7 +181,8 @@ def test_an_edited_kernel_is_never_taken_for_the_old_one(
 def test_a_comment_keeps_the_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ZSIM_CACHE_DIR", str(tmp_path))
     sources = package_sources()
-    monkeypatch.setattr(kernel_cache, "package_sources", lambda: sources)
+    for name in ("package_sources", "sources_read"):
+        monkeypatch.setattr(kernel_cache, name, lambda: sources)
     KernelCache().write("a.b-1", b"kept")
     sources["zsim.vdevs.raidz"] += b"\n# why\n"
     assert KernelCache().read("a.b-1") == b"kept"
@@ -201,7 +203,7 @@ def test_kernels_that_came_with_the_package_are_taken_for_these_very_sources(
     assert cache.has("kernel.advance")
     (tmp_path / "bundle" / f"{name}.kernel").write_bytes(b"damaged")
     assert cache.read(name) is None
-    monkeypatch.setattr(kernel_cache, "package_sources", lambda: {"zsim.edited": b"1"})
+    monkeypatch.setattr(kernel_cache, "sources_read", lambda: {"zsim.edited": b"1"})
     assert KernelCache().bundle is None
 
 

@@ -268,3 +268,11 @@ def test_the_records_of_uses_explain_part_of_what_uses_do() -> None:
     assert alike["recordsize"].low_s == alike["recordsize"].high_s
     other = sensitivity.drivers((choice("load", 1.0, 2.0),), given, times, [1.0, 1.0, 4.0])
     assert [each.field for each in other] == ["load"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 17, 300])
+def test_quantiles_are_those_of_numpy_to_the_bit(count: int) -> None:
+    values = np.random.default_rng(count).normal(size=count) * 1e5
+    shares = (0.0, 0.1, 0.25, 0.5, 0.9, 1.0 / 3.0, 1.0)
+    assert sampling.quantiles(values, shares).tolist() == np.quantile(values, shares).tolist()
+    assert sampling.median(values) == np.median(values)

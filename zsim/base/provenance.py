@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zsim.base import model_data
 from zsim.base.model_data import ModelKind, models_directory
+from zsim.base.sources import sources_read
 
 if TYPE_CHECKING:
     pass
@@ -20,7 +21,6 @@ SCHEMA_VERSION = 1
 
 FIELD = "Version:"
 """Of the metadata of a distribution."""
-PACKAGE = Path(__file__).parents[1]
 LIBRARIES = ("numpy", "scipy", "numba", "simpy", "pydantic")
 KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine")
 NUMBERS = ("prediction", "unknowns")
@@ -101,9 +101,7 @@ def version(distribution: str) -> str | None:
 @functools.cache
 def kernel_text_hash() -> str:
     """Return the hash of the source text of every room that holds compiled code, first 16 digits."""
-    digest = hashlib.sha256()
-    _add_texts(digest, _files(KERNEL_ROOMS))
-    return digest.hexdigest()[:16]
+    return _digest_of(KERNEL_ROOMS).hexdigest()[:16]
 
 
 def code_text_hash() -> str:
@@ -113,23 +111,23 @@ def code_text_hash() -> str:
     """
     digest = _code_digest().copy()
     for name in NUMBERS:
-        _add_texts(digest, sorted((models_directory() / name).glob("*.toml")))
+        for path in sorted((models_directory() / name).glob("*.toml")):
+            digest.update(f"{name}/{path.name}".encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 @functools.cache
 def _code_digest() -> hashlib._Hash:
     """Return the digest of the source text: once a process, which runs what it has read."""
+    return _digest_of(("base", *OTHER_ROOMS))
+
+
+def _digest_of(rooms: Collection[str]) -> hashlib._Hash:
+    """Return the digest of the source text of some rooms."""
     digest = hashlib.sha256()
-    _add_texts(digest, _files(("base", *OTHER_ROOMS)))
+    for name, text in sources_read().items():
+        if name.split(".")[1] in rooms:
+            digest.update(f"{name}\n".encode())
+            digest.update(text)
     return digest
-
-
-def _files(rooms: Iterable[str]) -> list[Path]:
-    return [path for room in rooms for path in sorted((PACKAGE / room).rglob("*.py"))]
-
-
-def _add_texts(digest: hashlib._Hash, paths: Iterable[Path]) -> None:
-    for path in paths:
-        digest.update(f"{path.parent.name}/{path.name}".encode())
-        digest.update(path.read_bytes())

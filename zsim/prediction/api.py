@@ -24,9 +24,7 @@ from zsim.case.resolve import resolved
 from zsim.case.worlds import USES
 from zsim.engine.compiled.warm import begin_compiling
 from zsim.prediction.answer.prediction import Held, Prediction, PredictionInterrupted
-from zsim.prediction.answer.records import BEYOND, Driver, Quantiles, Uncertainty
-from zsim.prediction.evidence import told
-from zsim.prediction.given import anew, with_evidence
+from zsim.prediction.answer.records import BEYOND, Driver, EvidenceUsed, Quantiles, Uncertainty
 from zsim.prediction.inputs.hardware import shares_host
 from zsim.prediction.missing import missing, record_span
 from zsim.prediction.paired import PairedMedians, paired_medians
@@ -167,6 +165,7 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
     apart = any(each.sets_pace for each in sick)
     held_up = bottleneck(result, without, limit, apart=apart)
     records = () if extent == "row" else _of_records(work)
+    notes, evidence = _of_evidence(work)
     found = Prediction(
         subject=subject(case),
         operation=case.operation,
@@ -204,9 +203,9 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
             *warnings(case),
             *_short_of_precision(work),
             *sorted(work.notes),
-            *told.notes(case),
+            *notes,
         ),
-        evidence=told.records(work.evidence),
+        evidence=evidence,
         assumptions=simulated(case, bench.case, () if case.exact else work.inputs),
         provenance=provenance_of(case),
         **sums,
@@ -226,6 +225,8 @@ def held(prediction: Prediction, work: Work) -> Prediction:
 
 def _given(prediction: Prediction, work: object, evidence: object) -> Prediction:
     """Return a prediction with more evidence; see `Prediction.given`."""
+    from zsim.prediction.given import anew, with_evidence
+
     scenario = with_evidence(prediction, evidence)
     # What is known to a precision was run for the worlds as they were weighed then.
     alone = isinstance(work, Work) and (work.case.exact or scenario.precision is not None)
@@ -257,6 +258,15 @@ def _of_records(work: Work) -> tuple[Driver, ...]:
     words = f"state it (--recordsize): {own}; {told}"
     times = [work.quantiles[1], *others.values()]
     return (Driver(field="recordsize", low_s=min(times), high_s=max(times), sampled=False, words=words),)
+
+
+def _of_evidence(work: Work) -> tuple[tuple[str, ...], tuple[EvidenceUsed, ...]]:
+    """Return what is to be said of the evidence, and what became of every observation."""
+    if not work.case.scenario.evidence:
+        return (), ()
+    from zsim.prediction.evidence import told
+
+    return told.notes(work.case), told.records(work.evidence)
 
 
 def by_span(drivers: Iterable[Driver]) -> tuple[Driver, ...]:

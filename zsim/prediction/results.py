@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.prediction.answer.records import Driver
-from zsim.prediction.evidence.weighing import Weighing, weighing_of
 from zsim.prediction.inputs.ensemble import Unknown, draw_members, unknowns
 from zsim.prediction.inputs.sick import recovery
 from zsim.prediction.runs.member import MemberResult
@@ -18,6 +18,9 @@ from zsim.prediction.runs.what_if import Baseline
 from zsim.prediction.statistics.level import DurationLevel, with_sampling
 from zsim.prediction.statistics.response import Response
 from zsim.prediction.statistics.surface import RanWorld
+
+if TYPE_CHECKING:
+    from zsim.prediction.evidence.weighing import Weighing
 
 
 class EnsembleResult:
@@ -71,7 +74,11 @@ class EnsembleResult:
 
     def _take(self, case: Case) -> None:
         """Take the evidence of a scenario; what says nothing of the operation changes nothing."""
-        self.evidence = None if case.exact else weighing_of(case)
+        self.evidence = None
+        if case.scenario.evidence and not case.exact:
+            from zsim.prediction.evidence.weighing import weighing_of
+
+            self.evidence = weighing_of(case)
         used = self.evidence is not None and bool(self.evidence.comparisons)
         self.weighing = self.evidence if used else None
 

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zsim.base.constants import constant, whole_constant
+from zsim.base.machine.at_rest import LINKER, give_back_code
 from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.case.worlds import in_world
 from zsim.engine.model import PlaneModel
 from zsim.operation.blocks import KeptTables
 from zsim.prediction.answer.records import Clients
-from zsim.prediction.evidence.probes import Ran
-from zsim.prediction.evidence.weighing import Counterpart, Weighing
 from zsim.prediction.inputs.clients import latencies
 from zsim.prediction.inputs.ensemble import MEMBERS, draw_members, member_at
 from zsim.prediction.inputs.hardware import plane_model, under
@@ -38,6 +37,8 @@ from zsim.prediction.statistics.slopes import is_learned
 from zsim.prediction.statistics.surface import RanWorld, ResponseSurface, WorldRuns, runs_of
 
 if TYPE_CHECKING:
+    from zsim.prediction.evidence.probes import Ran
+    from zsim.prediction.evidence.weighing import Counterpart, Weighing
     from zsim.prediction.exact.run import ExactRun
     from zsim.scenario.model import Scenario
 
@@ -157,6 +158,7 @@ class Work(EnsembleResult):
         """Run everything."""
         self._let_sit_out()
         self._run_members()
+        give_back_code(LINKER)  # tens of megabytes of LLVM, needed to link kernels: most are by now
         self._run_larger()
         self._look_closer()
         self._weigh()
@@ -231,6 +233,8 @@ class Work(EnsembleResult):
         found = next((each for each in self.inputs if each.name == "write_cache"), None)
         if found is None or not weighing.comparisons:
             return []
+        from zsim.prediction.evidence.weighing import Counterpart
+
         shares = {bool(choice.value): choice.share for choice in found.choices}
 
         def other(place: int) -> Counterpart:
@@ -289,16 +293,15 @@ class Work(EnsembleResult):
             self._weigh_alone()
             return
         benches = self._benches[:SHOWN_LARGE] or [self.bench]
-        large = [Ran(each.case, each.pool, each.result) for each in benches]
-        self.weighing.lift(large, self._places[: len(large)], self.small)
+        self.weighing.lift(list(map(_ran, benches)), self._places[: len(benches)], self.small)
         self._respond()
 
     def _weigh_alone(self) -> None:
         """Weigh the evidence where nothing is unknown but the pace of this pool."""
         assert self.weighing is not None
         assert self.bench is not None
-        level, bench = self.level.factor, self.bench
-        self.weighing.alone(Ran(bench.case, bench.pool, bench.result), level)
+        level = self.level.factor
+        self.weighing.alone(_ran(self.bench), level)
         self.response = self.weighing.respond(self.response, [1.0], level)
 
     def _world(self, place: int) -> World:
@@ -535,3 +538,10 @@ def _member_blocks(case: Case) -> int:
     children = max(vdev.children for vdev in case.layout.vdevs)
     record = 0 if case.assumed("recordsize") else case.recordsize
     return MEMBER_BLOCKS // (2 if children * max(1.0, record / WHOLE_PIECE) > MANY_PIECES else 1)
+
+
+def _ran(bench: Baseline) -> Ran:
+    """Return a world that was run as evidence looks at it."""
+    from zsim.prediction.evidence.probes import Ran
+
+    return Ran(bench.case, bench.pool, bench.result)

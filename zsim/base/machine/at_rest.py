@@ -56,7 +56,8 @@ def code_of(library: str) -> tuple[tuple[int, int], ...]:
 
     Data are left out, and constants: what was written to them since they were read would be lost.
     """
-    return tuple(place for place, rights, _ in _parts_of(library) if rights == "r-xp")
+    # How much of each part is in memory is not asked for here: the system would count it page by page.
+    return tuple(place for place, rights, _ in _parts_of(library, "maps") if rights == "r-xp")
 
 
 @functools.cache
@@ -65,15 +66,19 @@ def constants_of(library: str) -> tuple[tuple[int, int], ...]:
 
     Where addresses were put in as it was loaded, pages are no longer those of its file.
     """
-    return tuple(place for place, rights, written in _parts_of(library) if rights == "r--p" and not written)
+    parts = _parts_of(library, "smaps")
+    return tuple(place for place, rights, written in parts if rights == "r--p" and not written)
 
 
-def _parts_of(library: str) -> list[tuple[tuple[int, int], str, bool]]:
-    """Return address and length [bytes], rights, and whether something was written to it, of each part."""
+def _parts_of(library: str, told_by: str) -> list[tuple[tuple[int, int], str, bool]]:
+    """Return address and length [bytes], rights, and whether something was written to it, of each part.
+
+    The last is told by ``smaps`` alone (proc(5)).
+    """
     if sys.platform != "linux":
         return []
     try:
-        lines = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = Path(f"/proc/self/{told_by}").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
     found: list[tuple[tuple[int, int], str, bool]] = []

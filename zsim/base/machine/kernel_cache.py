@@ -26,13 +26,13 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from zsim.base.provenance import version
+from zsim.base.sources import PACKAGE, Sources, package_sources, sources_read
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-PACKAGE = Path(__file__).parents[2]
 VARIABLE = "ZSIM_CACHE_DIR"
 WORKER = "ZSIM_WORKER"
 """Variable of the environment that marks processes which another one of zsim has started."""
@@ -50,18 +50,6 @@ IN_USE = "in-use"
 """File of a directory of kernels that every process locks, shared with others, which uses them."""
 MAX_BYTES = 1 << 28
 REMEDY = f"set {VARIABLE} to a directory of your own that only you can write to"
-
-Sources = dict[str, bytes]
-
-
-def package_sources() -> Sources:
-    """Return the text of every module of the package by its dotted name."""
-    paths = (path for path in sorted(PACKAGE.rglob("*.py")) if path.parts[len(PACKAGE.parts)] != "_data")
-    return {_dotted(path): path.read_bytes() for path in paths}
-
-
-def _dotted(path: Path) -> str:
-    return ".".join(("zsim", *path.relative_to(PACKAGE).with_suffix("").parts))
 
 
 def text_hash(sources: Sources) -> str:
@@ -211,7 +199,7 @@ class KernelCache:
         directory = bundle_directory()
         try:
             made = json.loads((directory / MANIFEST).read_bytes())
-            serves = made["sources"] == text_hash(package_sources()) and set(made["features"]) <= features()
+            serves = made["sources"] == text_hash(sources_read()) and set(made["features"]) <= features()
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return directory if serves else None
@@ -220,7 +208,7 @@ class KernelCache:
     def key(self) -> str:
         """First 16 digits of the hash of versions and kernels; the syntax trees are read if they changed."""
         if self._key is None:
-            sources = package_sources()
+            sources = sources_read()
             self._text = text_hash(sources)
             memo = f"sources-{self._hashed(self._text)}"
             known = self._read(self.root, memo)

@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.machine.at_rest import LINKER, give_back_code
-
 Column: TypeAlias = NDArray[np.generic]
 
 if TYPE_CHECKING:
@@ -182,9 +180,7 @@ def _address(packed: Packed) -> int:
         engine.add_object_file(binding.object_file.ObjectFileRef.from_data(packed.code))
         engine.finalize_object()
         _engines.append(engine)
-        address = int(engine.get_function_address(packed.symbol))
-        give_back_code(LINKER)  # tens of megabytes of LLVM, needed to link alone
-        return address
+        return int(engine.get_function_address(packed.symbol))
 
 
 def load(packed: Packed, kinds: Kinds) -> LinkedKernel:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from zsim.base.constants import constant
 from zsim.base.units import format_duration
 from zsim.prediction.answer.records import Answer
 from zsim.prediction.answer.sick_words import sick_sentences
-from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, escaped, plain
 from zsim.prediction.answer.wording import (
     Section,
     as_renderable,
@@ -188,7 +187,7 @@ def brief_html(prediction: Answer) -> str:
     first = "".join(section_html(section) for section in brief(prediction, more=""))
     folded = "".join(section_html(section) for section in rest(prediction))
     return (
-        f'<div class="zsim"><h2>{html.escape(headline(prediction))}</h2>{first}'
+        f'<div class="zsim"><h2>{escaped(headline(prediction))}</h2>{first}'
         f"<details><summary>Causes, phases, drives, assumptions</summary>{folded}</details></div>"
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import io
 import re
 import textwrap
@@ -171,6 +170,13 @@ def plain(renderable: RenderableType, width: int) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
+def escaped(text: str) -> str:
+    """Return a text as it stands in HTML."""
+    import html  # two thousand characters by name: loading it takes longer than a page
+
+    return html.escape(text)
+
+
 def html_table(grid: Grid) -> str:
     """Return a grid as an HTML table."""
     align = ["right" if number in grid.numeric else "left" for number in range(len(grid.head))]
@@ -181,7 +187,7 @@ def html_table(grid: Grid) -> str:
 
 def _html_row(tag: str, cells: Sequence[str], align: Sequence[str]) -> str:
     inner = "".join(
-        f'<{tag} style="text-align:{side}">{html.escape(cell)}</{tag}>'
+        f'<{tag} style="text-align:{side}">{escaped(cell)}</{tag}>'
         for cell, side in zip(cells, align, strict=True)
     )
     return f"<tr>{inner}</tr>"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,7 +20,7 @@ from zsim.prediction.answer.records import (
     share_of_total,
 )
 from zsim.prediction.answer.sick_words import sick_sentences
-from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, html_table, plain, rich_table
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, escaped, html_table, plain, rich_table
 from zsim.scenario.words import in_words
 
 if TYPE_CHECKING:
@@ -475,6 +474,6 @@ def as_text(prediction: Answer, width: int = TEXT_WIDTH) -> str:
 
 def section_html(section: Section) -> str:
     """Return one block as HTML."""
-    title = f"<h3>{html.escape(section.title)}</h3>" if section.title else ""
-    text = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in section.sentences)
+    title = f"<h3>{escaped(section.title)}</h3>" if section.title else ""
+    text = "".join(f"<p>{escaped(sentence)}</p>" for sentence in section.sentences)
     return title + text + (html_table(section.grid) if section.grid is not None else "")

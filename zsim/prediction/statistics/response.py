@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
 from zsim.prediction.inputs.ensemble import Unknown, normal_strata, places_of
-from zsim.prediction.statistics.sampling import student
+from zsim.prediction.statistics.sampling import quantiles, student
 
 F64 = NDArray[np.float64]
 DRAWS, POSTERIOR = whole_constant("statistics.draws"), whole_constant("statistics.posterior")
@@ -85,7 +85,7 @@ def response(inputs: Sequence[Unknown], scores: F64, times: Sequence[float]) -> 
     centre, known = design.mean(axis=0), _proportional(inputs, scores)
     fit = _fitted(design - centre, logs - known)
     values, medians = _predicted(fit, drawn - centre, _proportional(inputs, fresh))
-    apart = np.quantile(values, SHARES), np.quantile(_smoothed(logs), SHARES)
+    apart = quantiles(values, SHARES), quantiles(_smoothed(logs), SHARES)
     low, middle, high = np.exp((apart[0] + apart[1]) / 2.0).tolist()
     half = student(len(logs) - 2) * float(np.std(medians, ddof=1))
     expected = np.exp(fit.mean + (design - centre) @ fit.slopes + known)
@@ -100,7 +100,7 @@ def _smoothed(logs: F64) -> F64:
     A third of the kernel of Silverman's rule of thumb, and the shrinkage of his equation 6.1 (Density
     Estimation, 1986, 3.31 and section 6.4.1): worlds of different kinds lie in heaps.
     """
-    quartiles = np.percentile(logs, (25, 75))
+    quartiles = quantiles(logs, (0.25, 0.75))
     whole = float(logs.std())
     spread = min(whole, float(quartiles[1] - quartiles[0]) / 1.34 or whole)
     width = KERNEL * 0.9 * spread * len(logs) ** -0.2

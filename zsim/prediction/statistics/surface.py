@@ -15,7 +15,7 @@ from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.prediction.inputs.ensemble import Unknown, normal_strata
 from zsim.prediction.inputs.points import kind_of_scenario, points
-from zsim.prediction.statistics.sampling import student
+from zsim.prediction.statistics.sampling import median, quantiles, student
 from zsim.prediction.statistics.slopes import SMALL, TILE, Runs, as_weighed, class_of, design, prior
 
 F64 = NDArray[np.float64]
@@ -158,10 +158,10 @@ class ResponseSurface:
         scale = (self.prior.weight + float(away @ solved)) / freedom
         whole = expected(self.whole, self.data)
         left = np.sqrt(scale * self.prior.own(self.use, np.full(len(whole), float(TILE))))
-        low, middle, high = np.quantile(whole + left * _shuffled(len(whole)), SHARES).tolist()
+        low, middle, high = quantiles(whole + left * _shuffled(len(whole)), SHARES).tolist()
         self._about = np.stack([_near(whole, share) for share in SHARES])
         error = math.sqrt(scale * max(0.0, self._open(self._about[1], seen, inverse)))
-        small = float(np.median(expected(self.small, self.data)))
+        small = median(expected(self.small, self.data))
         there = expected(here, at["data"])
         tiles = runs._replace(blocks=np.full(len(ran.blocks), float(TILE)))
         own = as_weighed(self.prior.of_worlds(tiles, runs), weights, weights) @ solved
