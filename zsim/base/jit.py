@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from zsim.base.machine.compiler import OPTIONS, Dispatcher
-    from zsim.base.machine.kernel_cache import PACKAGE, cache_directory, kernels_are_cached, of_this_machine
+    from zsim.base.machine.kernel_cache import cache_directory, kernels_are_cached, of_this_machine
     from zsim.base.machine.native import Kinds, Packed
+    from zsim.base.sources import PACKAGE
 
 __all__ = [
     "IS_COMPILING", "OPTIONS", "PACKAGE", "address_of", "array_at", "array_in", "bare", "cache_directory",
