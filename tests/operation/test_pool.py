@@ -242,7 +242,7 @@ def test_a_writer_that_reaches_the_end_of_the_vdev_goes_on_at_its_beginning() ->
 def with_readers() -> RunSetup:
     """A small pool with two kinds of clients, one that hardly ever pauses."""
     setup = small(blocks=300)
-    readers = ClientModel(count=2, think_s=0.002, seed=3), ClientModel(count=3, think_s=0.1, seed=4)
+    readers = ClientModel(count=2, think_s=0.002, seed=3), ClientModel(count=3, think_s=0.3, seed=4)
     return replace(setup, model=replace(setup.model, clients=readers))
 
 

@@ -94,10 +94,13 @@ def _moving_data(result: MemberResult, kind: str) -> float:
 
 def test_what_ifs_hardly_depend_on_the_size_of_the_population() -> None:
     stated = {"fill": 0.62, "write_cache": True, "history": "home-nas"}
-    small, large = (
-        without_each(_bench(blocks, **stated), 1.0) for blocks in (SMALL_TILE_BLOCKS, 2 * SMALL_TILE_BLOCKS)
-    )
-    assert small == pytest.approx(large, abs=0.1)
+
+    def mean(blocks: int) -> dict[str, float]:
+        each = [without_each(_bench(blocks, seed=seed, **stated), 1.0) for seed in range(3)]
+        return {gone: sum(times[gone] for times in each) / len(each) for gone in each[0]}
+
+    # Those of single populations lie some 0.03 about their mean.
+    assert mean(SMALL_TILE_BLOCKS) == pytest.approx(mean(2 * SMALL_TILE_BLOCKS), abs=0.1)
 
 
 def test_what_ifs_take_what_was_made_of_the_same_blocks() -> None:

@@ -15,6 +15,7 @@ from zsim.case.member import Member
 from zsim.prediction import courses
 from zsim.prediction import work as working
 from zsim.prediction.courses import CourseWork
+from zsim.prediction.evidence import probes
 from zsim.prediction.evidence.probes import HeldProbe, ScanProbe
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.progress.course import KNOWN_SHARE, OpenShare, Shape
@@ -576,7 +577,7 @@ def test_an_interrupted_exact_run_says_where_it_points_to() -> None:
 
 def test_a_world_alone_is_weighed_at_its_own_level(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Any] = []
-    monkeypatch.setattr(working, "Ran", lambda *given: given)
+    monkeypatch.setattr(probes, "Ran", lambda *given: given)
     weighing = SimpleNamespace(
         alone=lambda ran, level: told.append((ran, level)),
         respond=lambda response, small, level: (response, small, level),

@@ -12,7 +12,7 @@ import pytest
 
 from zsim.case.resolve import resolve
 from zsim.case.worlds import Choice
-from zsim.prediction import api
+from zsim.prediction import api, given
 from zsim.prediction import work as working
 from zsim.prediction.answer.records import Driver, EvidenceUsed
 from zsim.prediction.groups import lost_when_moved
@@ -271,11 +271,11 @@ def test_a_precision_that_was_missed_is_said(asked: float | None, reached: float
 @pytest.mark.parametrize("layout", ["draid1:2d:6c:1s", "draid2:4d:11c:1s"])
 def test_what_lies_in_groups_without_a_child_is_that_of_each_block_wherever_it_is_moved(layout: str) -> None:
     """A block counts if its own group, or the next one where it goes on there, has lost a child."""
-    given = case(layout=layout, drive_size="60GB")
-    table = miniature(given, blocks=300).table
-    spec = given.layout.vdevs[0]
+    asked = case(layout=layout, drive_size="60GB")
+    table = miniature(asked, blocks=300).table
+    spec = asked.layout.vdevs[0]
     group, most = kind_of(spec.kind).group_bytes(spec), 12
-    found = lost_when_moved(given, table, group, most)
+    found = lost_when_moved(asked, table, group, most)
     from zsim.prediction.groups import _damaged
 
     here = table.dva_vdev[:, 0] == 0
@@ -288,7 +288,7 @@ def test_what_lies_in_groups_without_a_child_is_that_of_each_block_wherever_it_i
             first = offset // group
             groups = [first] if offset % group + asize <= group else [first, first + 1]
             places = [np.array([(number + moved) * group]) for number in groups]
-            lost += asize * any(bool(is_touched(place, one, _damaged(given))[0]) for place in places)
+            lost += asize * any(bool(is_touched(place, one, _damaged(asked))[0]) for place in places)
         assert found[moved] == lost
     assert 0 < found.max() <= table.dva_asize[here, 0].sum()
 
@@ -390,10 +390,10 @@ def test_more_evidence_weighs_the_runs_that_are_there_unless_they_were_run_for_a
     made.case = SimpleNamespace(exact=exact)
     made.given = lambda scenario: SimpleNamespace(case=None)
     monkeypatch.setattr(
-        api, "with_evidence", lambda prediction, evidence: SimpleNamespace(precision=precision)
+        given, "with_evidence", lambda prediction, evidence: SimpleNamespace(precision=precision)
     )
     monkeypatch.setattr(api, "predict", lambda scenario: asked.append("anew"))
-    monkeypatch.setattr(api, "anew", lambda *given: None)
+    monkeypatch.setattr(given, "anew", lambda *given: None)
     monkeypatch.setattr(api, "provenance_of", lambda case: None)
     monkeypatch.setattr(api, "held", lambda prediction, work: asked.append("again"))
     api._given(None, made, None)  # type: ignore[arg-type]

@@ -85,17 +85,24 @@ class Tiling:
         self.share = len(self.first.vdevs) / self.vdevs
         if self.share < 1.0 and len(set(resolved.layout.vdevs)) > 1:
             raise NotSimulatedYet("exact", "true", "sampling, or a pool of equal vdevs", "leave --exact out")
-        self._sizes = [self._bytes(0, first=True), self._bytes(0)]
-        self.count = 1 if self.single else self._count(resolved.alloc)
-        self.populations = min(populations, self.count)
+        self._first_bytes = self._bytes(0, first=True)
+        more = max(0, 0 if self.single else resolved.alloc - self._first_bytes)
+        self.populations = min(populations, 1 + math.ceil(more / self._bytes(0)))
         # All at once: to lay out one takes several times the memory of what comes of it.
         bases = range(0 if self.single else self.populations)
         self._rows_of = [(self._bytes(base), len(self.table(base))) for base in bases]
+        self.count = 1 + self._behind_the_first(more)
         self.most_rows = max([len(self.first.table), *(rows for _, rows in self._rows_of)])
 
-    def _count(self, allocated: int) -> int:
-        more = max(0, allocated - self._sizes[0])
-        return 1 + math.ceil(more / self._sizes[1])
+    def _behind_the_first(self, more: int) -> int:
+        """Return how many tiles hold so many bytes more than the first, populations in turn."""
+        if more == 0:
+            return 0
+        turn = np.array(
+            [self._rows_of[number % self.populations][0] for number in range(1, self.populations + 1)]
+        )
+        rounds, left = divmod(more, int(turn.sum()))
+        return rounds * self.populations + int(np.searchsorted(np.cumsum([0, *turn]), left))
 
     def _bytes(self, base: int, *, first: bool = False) -> int:
         return self.table(base, first=first).allocated_bytes
@@ -152,7 +159,7 @@ class Tiling:
         left = self.resolved.alloc
         for number in range(self.count):
             base = number % self.populations
-            size, rows = self._sizes[0], len(self.first.table)
+            size, rows = self._first_bytes, len(self.first.table)
             if number > 0:
                 size, rows = self._rows_of[base]
             if size > left and number > 0:
@@ -172,7 +179,9 @@ class Tiling:
         """
         shift = np.zeros(self.vdevs, np.int64)
         # Of the last tile there is a part, which takes no place of its own.
-        count = max(1.0, self.share * (1.0 + (self.resolved.alloc - self._sizes[0]) / self._sizes[1]))
+        more = max(0, self.resolved.alloc - self._first_bytes)
+        bytes_of = [size for size, _ in self._rows_of] or [self._first_bytes]
+        count = max(1.0, self.share * (1.0 + more * len(bytes_of) / sum(bytes_of)))
         levels = self.geometry.recipe.vdevs
         if self.share == 1.0:
             for vdev, level in zip(self.geometry.vdevs, levels, strict=True):
