@@ -42,6 +42,8 @@ PART = 1.0 / math.sqrt(3.0)
 SMALL_BLOCKS, SMALL_REPEATS = whole_constant("work.small_blocks"), whole_constant("work.small_repeats")
 TILES, SMALL_TILE_BLOCKS = whole_constant("work.tiles"), whole_constant("work.small_tile_blocks")
 """As many blocks as one large tile and a half: several tell how far one may be off."""
+SHOWN_BLOCKS = whole_constant("response.shown_blocks")
+"""Of the tile of a world that is shown, where other scenarios taught what the size changes."""
 FEW_TILES = whole_constant("work.few_tiles")
 """Of a pool of no more large tiles, the worlds near the median are run on tiles as large as an exact run's:
 small ones have more seeks and ends of txgs, 3 % of the time in the mean of six pools."""
@@ -230,7 +232,8 @@ def middle_world(
     model : PlaneModel, optional
         The world's data plane, where it is built already.
     in_tiles : bool
-        Whether tiles are run whole even where a precision is asked for.
+        Whether tiles are run whole even where a precision is asked for: one, of `SHOWN_BLOCKS`, shows the
+        phases and what limits, and the duration is told by others.
     known : int, optional
         Blocks of a population of this world that was laid out before.
     """
@@ -250,10 +253,11 @@ def _first_tile(
     whole = in_tiles or case.scenario.precision is None
     if blocks is None and whole and case.scenario.block_list is None:
         if not _has_few_tiles(case, known):
-            pool = miniature(case, blocks=SMALL_TILE_BLOCKS)
+            small = SHOWN_BLOCKS if in_tiles else SMALL_TILE_BLOCKS
+            pool = miniature(case, blocks=small)
             count = _tiles_of(pool)
             if count > FEW_TILES:
-                return pool, SMALL_TILE_BLOCKS, not is_whole(case, pool)
+                return pool, small, not is_whole(case, pool)
             if count <= 1.0:
                 return miniature(case, blocks=TILE_BLOCKS), TILE_BLOCKS, False
         pool = miniature(case, blocks=TILE_BLOCKS)
