@@ -42,8 +42,9 @@ PART = 1.0 / math.sqrt(3.0)
 SMALL_BLOCKS, SMALL_REPEATS = whole_constant("work.small_blocks"), whole_constant("work.small_repeats")
 TILES, SMALL_TILE_BLOCKS = whole_constant("work.tiles"), whole_constant("work.small_tile_blocks")
 """As many blocks as one large tile and a half: several tell how far one may be off."""
-SHOWN_BLOCKS = whole_constant("response.shown_blocks")
-"""Of the tile of a world that is shown, where other scenarios taught what the size changes."""
+SHOWN_BLOCKS, NARROW = whole_constant("response.shown_blocks"), whole_constant("response.narrow")
+"""Of the tile of a world that is shown where other scenarios taught what the size changes, and up to how many
+children: on more of them what a tile has once is too much of what lies on each."""
 FEW_TILES = whole_constant("work.few_tiles")
 """Of a pool of no more large tiles, the worlds near the median are run on tiles as large as an exact run's:
 small ones have more seeks and ends of txgs, 3 % of the time in the mean of six pools."""
@@ -232,8 +233,8 @@ def middle_world(
     model : PlaneModel, optional
         The world's data plane, where it is built already.
     in_tiles : bool
-        Whether tiles are run whole even where a precision is asked for: one, of `SHOWN_BLOCKS`, shows the
-        phases and what limits, and the duration is told by others.
+        Whether tiles are run whole even where a precision is asked for: one of them shows the phases and what
+        limits, and the duration is told by others.
     known : int, optional
         Blocks of a population of this world that was laid out before.
     """
@@ -253,7 +254,8 @@ def _first_tile(
     whole = in_tiles or case.scenario.precision is None
     if blocks is None and whole and case.scenario.block_list is None:
         if not _has_few_tiles(case, known):
-            small = SHOWN_BLOCKS if in_tiles else SMALL_TILE_BLOCKS
+            narrow = max(vdev.children for vdev in case.layout.vdevs) <= NARROW
+            small = SHOWN_BLOCKS if in_tiles and narrow else SMALL_TILE_BLOCKS
             pool = miniature(case, blocks=small)
             count = _tiles_of(pool)
             if count > FEW_TILES:
