@@ -7,14 +7,10 @@ import hashlib
 import platform
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from zsim.base import model_data
 from zsim.base.model_data import ModelKind, models_directory
 from zsim.base.sources import sources_read
-
-if TYPE_CHECKING:
-    pass
 
 SCHEMA_VERSION = 1
 """Version of the form in which predictions are written."""
