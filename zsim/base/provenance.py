@@ -18,10 +18,10 @@ SCHEMA_VERSION = 1
 FIELD = "Version:"
 """Of the metadata of a distribution."""
 LIBRARIES = ("numpy", "scipy", "numba", "simpy", "pydantic")
-KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine")
+KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine", "operation")
 NUMBERS = ("prediction", "unknowns")
 """Directories of ``models/`` that every answer depends on."""
-OTHER_ROOMS = ("scenario", "operation", "prediction")
+OTHER_ROOMS = ("scenario", "prediction")
 """Rooms without compiled code on which an answer depends; so do the ground floor's files."""
 
 
