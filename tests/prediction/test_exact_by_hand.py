@@ -41,7 +41,7 @@ def tiling(alloc: int, *, first: int = 10, later: int = 4, **more: Any) -> Any:
     table = blocks(later)
     known: dict[str, Any] = {
         "resolved": SimpleNamespace(alloc=alloc << 20),
-        "_sizes": [first << 20, later << 20],
+        "_first_bytes": first << 20,
         "first": SimpleNamespace(table=blocks(first)),
         "_rows_of": [(later << 20, later), (later << 20, later)],
         "populations": 2,
@@ -52,7 +52,7 @@ def tiling(alloc: int, *, first: int = 10, later: int = 4, **more: Any) -> Any:
     }
     for name, value in (known | more).items():
         setattr(made, name, value)
-    made.count = made._count(made.resolved.alloc)
+    made.count = 1 + made._behind_the_first(made.resolved.alloc - made._first_bytes)
     return made
 
 
@@ -69,11 +69,20 @@ def test_tiles_follow_one_another_until_all_is_there(alloc: int, held: list[int]
     assert [each.turn for each in found] == [0] * len(held)
 
 
+@pytest.mark.parametrize(
+    ("more", "count"), [(0, 0), (1, 1), (3, 1), (4, 2), (7, 2), (8, 3), (10, 3), (14, 4), (15, 5)]
+)
+def test_populations_take_turns_until_their_own_bytes_are_enough(more: int, count: int) -> None:
+    """Behind the first come such of 3 and of 4 MiB: 3, 7, 10, 14 ..."""
+    made = tiling(30, _rows_of=[(4 << 20, 4), (3 << 20, 3)])
+    assert made._behind_the_first(more << 20) == count
+
+
 def test_a_tile_of_which_no_block_fits_is_none() -> None:
     """Half a block is left of the pool: the tile would have no row."""
     made = tiling(10)
     made.resolved.alloc += 1 << 19
-    made.count = made._count(made.resolved.alloc)
+    made.count = 1 + made._behind_the_first(1 << 19)
     assert made.count == 2
     assert [each.rows for each in made.tiles()] == [10]
 
@@ -108,7 +117,12 @@ def test_tiles_of_whole_pools_lie_one_behind_the_other_on_every_vdev() -> None:
     level = SimpleNamespace(behind=behind)
     geometry = SimpleNamespace(vdevs=(0, 1), recipe=SimpleNamespace(vdevs=(level, level)))
     whole = SimpleNamespace(
-        vdevs=2, share=1.0, resolved=SimpleNamespace(alloc=30), _sizes=[10, 4], geometry=geometry
+        vdevs=2,
+        share=1.0,
+        resolved=SimpleNamespace(alloc=30),
+        _first_bytes=10,
+        _rows_of=[(4, 1)],
+        geometry=geometry,
     )
     assert Tiling._shift(whole, 3).tolist() == [300, 300]  # type: ignore[arg-type]
     assert asked == [(3, 6.0), (3, 6.0)]  # 1 + (30 - 10) / 4 tiles
@@ -119,12 +133,22 @@ def test_where_a_population_has_fewer_vdevs_each_is_as_far_as_tiles_lie_on_it() 
     level = SimpleNamespace(behind=lambda number, count: 100 * number + count)
     geometry = SimpleNamespace(vdevs=(0, 1), recipe=SimpleNamespace(vdevs=(level, level)))
     part = SimpleNamespace(
-        vdevs=5, share=0.4, resolved=SimpleNamespace(alloc=90), _sizes=[10, 4], geometry=geometry
+        vdevs=5,
+        share=0.4,
+        resolved=SimpleNamespace(alloc=90),
+        _first_bytes=10,
+        _rows_of=[(4, 1)],
+        geometry=geometry,
     )
     # 0.4 of 21 tiles lie on a vdev; vdev 0 has turn 0 (its first), vdev 1 turns 0 and 1, vdev 2 turn 1.
     assert Tiling._shift(part, 7).tolist() == [308, 408, 308, 208, 208]  # type: ignore[arg-type]
     few = SimpleNamespace(
-        vdevs=5, share=0.1, resolved=SimpleNamespace(alloc=14), _sizes=[10, 4], geometry=geometry
+        vdevs=5,
+        share=0.1,
+        resolved=SimpleNamespace(alloc=14),
+        _first_bytes=10,
+        _rows_of=[(4, 1)],
+        geometry=geometry,
     )
     assert Tiling._shift(few, 0).tolist() == [1] * 5  # type: ignore[arg-type]
 

@@ -581,7 +581,9 @@ def test_large_pools_are_run_in_small_tiles_and_small_ones_in_those_of_an_exact_
 
     monkeypatch.setattr(middle, "miniature", reduced)
     monkeypatch.setattr(middle, "is_whole", lambda case, pool: False)
-    one: Any = SimpleNamespace(scenario=SimpleNamespace(precision=stated, block_list=None))
+    one: Any = SimpleNamespace(
+        scenario=SimpleNamespace(precision=stated, block_list=None), layout=layout_of(6)
+    )
     pool, blocks, tiled = middle._first_tile(one, wanted, False)
     assert (len(pool.table), blocks, tiled) == (size, size, in_tiles)
     assert middle._first_tile(one, None, True)[2] is (tiles > 1.0)
@@ -591,20 +593,29 @@ def test_large_pools_are_run_in_small_tiles_and_small_ones_in_those_of_an_exact_
     assert middle._first_tile(one, wanted, True)[2] is False
 
 
+def layout_of(children: int) -> Any:
+    return SimpleNamespace(vdevs=(SimpleNamespace(children=2), SimpleNamespace(children=children)))
+
+
 @pytest.mark.parametrize(
-    ("tiles", "alloc", "laid_out"),
+    ("children", "small"),
+    [(middle.NARROW, middle.SHOWN_BLOCKS), (middle.NARROW + 1, middle.SMALL_TILE_BLOCKS)],
+)
+@pytest.mark.parametrize(
+    ("tiles", "alloc", "sizes"),
     [
-        (middle.COUNTED * 0.99, 1.0, [500, middle.SMALL_TILE_BLOCKS, middle.TILE_BLOCKS]),
+        (middle.COUNTED * 0.99, 1.0, [500, 0, middle.TILE_BLOCKS]),
         (middle.COUNTED * 1.01, 1.0, [500, middle.TILE_BLOCKS]),
         (middle.FEW_TILES / middle.COUNTED * 0.99, 1.0, [500, middle.TILE_BLOCKS]),
-        (middle.FEW_TILES / middle.COUNTED * 1.01, 1.0, [500, middle.SMALL_TILE_BLOCKS, middle.TILE_BLOCKS]),
-        (middle.FEW_TILES + 1.0, 1.0, [500, middle.SMALL_TILE_BLOCKS]),
-        (2.0, 1e15, [middle.SMALL_TILE_BLOCKS, middle.TILE_BLOCKS]),
+        (middle.FEW_TILES / middle.COUNTED * 1.01, 1.0, [500, 0, middle.TILE_BLOCKS]),
+        (middle.FEW_TILES + 1.0, 1.0, [500, 0]),
+        (2.0, 1e15, [0, middle.TILE_BLOCKS]),
     ],
 )
 def test_tiles_are_counted_on_a_population_that_is_there_unless_it_leaves_a_doubt(
-    monkeypatch: pytest.MonkeyPatch, tiles: float, alloc: float, laid_out: list[int]
+    monkeypatch: pytest.MonkeyPatch, tiles: float, alloc: float, sizes: list[int], children: int, small: int
 ) -> None:
+    laid_out = [size or small for size in sizes]
     asked: list[int] = []
 
     def reduced(_: Any, *, blocks: int) -> Any:
@@ -613,7 +624,9 @@ def test_tiles_are_counted_on_a_population_that_is_there_unless_it_leaves_a_doub
 
     monkeypatch.setattr(middle, "miniature", reduced)
     monkeypatch.setattr(middle, "is_whole", lambda case, pool: False)
-    one: Any = SimpleNamespace(scenario=SimpleNamespace(precision=None, block_list=None), alloc=alloc)
+    one: Any = SimpleNamespace(
+        scenario=SimpleNamespace(precision=None, block_list=None), alloc=alloc, layout=layout_of(children)
+    )
     assert middle._first_tile(one, None, True, 500)[1:] == (laid_out[-1], True)
     assert asked == laid_out
 

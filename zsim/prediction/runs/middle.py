@@ -254,8 +254,7 @@ def _first_tile(
     whole = in_tiles or case.scenario.precision is None
     if blocks is None and whole and case.scenario.block_list is None:
         if not _has_few_tiles(case, known):
-            narrow = max(vdev.children for vdev in case.layout.vdevs) <= NARROW
-            small = SHOWN_BLOCKS if in_tiles and narrow else SMALL_TILE_BLOCKS
+            small = SHOWN_BLOCKS if in_tiles and _is_narrow(case) else SMALL_TILE_BLOCKS
             pool = miniature(case, blocks=small)
             count = _tiles_of(pool)
             if count > FEW_TILES:
@@ -267,6 +266,10 @@ def _first_tile(
     blocks = blocks or TILE_BLOCKS
     pool = miniature(case, blocks=blocks)
     return pool, blocks, blocks == SMALL_TILE_BLOCKS and not is_whole(case, pool)
+
+
+def _is_narrow(case: Case) -> bool:
+    return max(vdev.children for vdev in case.layout.vdevs) <= NARROW
 
 
 def _tiles_of(pool: WorldPopulation) -> float:
