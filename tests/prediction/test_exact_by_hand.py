@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -106,6 +107,18 @@ def test_a_population_that_is_prepared_is_kept_only_for_the_last_tile() -> None:
     assert made._built == {1: "b"}
 
 
+def shift_of(
+    tile: int, alloc: int, vdevs: int, share: float, behind: Callable[[int, float], float]
+) -> list[int]:
+    """Return how far a tile lies behind, on each vdev: a first one of 10 bytes, such of 4 on two vdevs."""
+    level = SimpleNamespace(behind=behind)
+    tiles = SimpleNamespace(
+        vdevs=vdevs, share=share, resolved=SimpleNamespace(alloc=alloc), _first_bytes=10, _rows_of=[(4, 1)],
+        geometry=SimpleNamespace(vdevs=(0, 1), recipe=SimpleNamespace(vdevs=(level, level))),
+    )  # fmt: skip
+    return Tiling._shift(tiles, tile).tolist()  # type: ignore[arg-type]
+
+
 def test_tiles_of_whole_pools_lie_one_behind_the_other_on_every_vdev() -> None:
     """Level k says how far the tile of that number lies behind the first; the last, a part, has no place."""
     asked: list[tuple[int, float]] = []
@@ -114,43 +127,19 @@ def test_tiles_of_whole_pools_lie_one_behind_the_other_on_every_vdev() -> None:
         asked.append((number, count))
         return 100 * number
 
-    level = SimpleNamespace(behind=behind)
-    geometry = SimpleNamespace(vdevs=(0, 1), recipe=SimpleNamespace(vdevs=(level, level)))
-    whole = SimpleNamespace(
-        vdevs=2,
-        share=1.0,
-        resolved=SimpleNamespace(alloc=30),
-        _first_bytes=10,
-        _rows_of=[(4, 1)],
-        geometry=geometry,
-    )
-    assert Tiling._shift(whole, 3).tolist() == [300, 300]  # type: ignore[arg-type]
+    assert shift_of(3, 30, 2, 1.0, behind) == [300, 300]
     assert asked == [(3, 6.0), (3, 6.0)]  # 1 + (30 - 10) / 4 tiles
 
 
 def test_where_a_population_has_fewer_vdevs_each_is_as_far_as_tiles_lie_on_it() -> None:
     """Two of five vdevs: tile 7 has had one whole round, and two more of turns 0 and 1."""
-    level = SimpleNamespace(behind=lambda number, count: 100 * number + count)
-    geometry = SimpleNamespace(vdevs=(0, 1), recipe=SimpleNamespace(vdevs=(level, level)))
-    part = SimpleNamespace(
-        vdevs=5,
-        share=0.4,
-        resolved=SimpleNamespace(alloc=90),
-        _first_bytes=10,
-        _rows_of=[(4, 1)],
-        geometry=geometry,
-    )
+
+    def behind(number: int, count: float) -> float:
+        return 100 * number + count
+
     # 0.4 of 21 tiles lie on a vdev; vdev 0 has turn 0 (its first), vdev 1 turns 0 and 1, vdev 2 turn 1.
-    assert Tiling._shift(part, 7).tolist() == [308, 408, 308, 208, 208]  # type: ignore[arg-type]
-    few = SimpleNamespace(
-        vdevs=5,
-        share=0.1,
-        resolved=SimpleNamespace(alloc=14),
-        _first_bytes=10,
-        _rows_of=[(4, 1)],
-        geometry=geometry,
-    )
-    assert Tiling._shift(few, 0).tolist() == [1] * 5  # type: ignore[arg-type]
+    assert shift_of(7, 90, 5, 0.4, behind) == [308, 408, 308, 208, 208]
+    assert shift_of(0, 14, 5, 0.1, behind) == [1] * 5
 
 
 def test_turned_blocks_keep_copies_that_are_not_there_absent() -> None:

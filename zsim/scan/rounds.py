@@ -125,9 +125,7 @@ def _run_rounds(
         if end >= count or now - checked > reals[INTERVAL_S]:
             taken = _rows_of(waits, groups, rows)
             for place in range(taken):
-                issued[at + place] = rows[place]
-                waits[rows[place]] = 0
-                groups[rows[place] // GROUP] -= 1
+                _issue(rows[place], at + place, waits, groups, issued)
             at += taken
             if taken > 0:
                 ends[sweeps] = at
@@ -310,6 +308,14 @@ def _least(best: I64, found: int, firsts: I64, rows: I64, record: I64, numbers: 
 
 
 @njit
+def _issue(row: int, at: int, waits: I64, groups: I64, issued: I64) -> None:
+    """Write an entry down as the next that is issued; it waits no more."""
+    issued[at] = row
+    waits[row] = 0
+    groups[row // GROUP] -= 1
+
+
+@njit
 def _issue_extents(
     taken: int, best: I64, found: int, firsts: I64, scores: I64, rows: I64, waits: I64, groups: I64,
     issued: I64, ends: I64, at: int, sweeps: int,
@@ -323,9 +329,7 @@ def _issue_extents(
             sweeps += 1
         for place in range(firsts[extent], firsts[extent + 1]):
             if count < taken:
-                issued[at + count] = rows[place]
-                waits[rows[place]] = 0
-                groups[rows[place] // GROUP] -= 1
+                _issue(rows[place], at + count, waits, groups, issued)
                 count += 1
     ends[sweeps] = at + count
     return sweeps + 1

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from zsim.base.arrays import I64
 from zsim.base.jit import njit
-from zsim.pool.simulator.memory import SLABS, VDEVS, now_of, owners_of, rules_of, slabs_of, slots_of
-from zsim.pool.simulator.metaslabs import allocate_in_group, log_free, units_needed
+from zsim.pool.simulator.memory import SLABS, now_of, rules_of, slabs_of, slots_of
+from zsim.pool.simulator.metaslabs import allocate_in_group, current_slab, log_free, units_needed
 from zsim.pool.simulator.placing import mix
 from zsim.pool.simulator.segments import take_units
 from zsim.pool.simulator.weights import CLAIM, PRIMARY, SECONDARY
@@ -27,9 +27,8 @@ def is_nearly_empty(pool: I64, slab: int) -> bool:
 
     In another one it would change no choice, but take room that a miniature has less of.
     """
-    return bool(
-        slabs_of(pool)[slab].units - slabs_of(pool)[slab].free <= slabs_of(pool)[slab].units >> NEARLY_EMPTY
-    )
+    home = slabs_of(pool)[slab]
+    return bool(home.units - home.free <= home.units >> NEARLY_EMPTY)
 
 
 @njit
@@ -38,10 +37,10 @@ def has_nearly_empty(pool: I64) -> bool:
     now = now_of(pool)[0]
     if now.looked_txg != rules_of(pool)[0].txg:
         now.looked_txg = rules_of(pool)[0].txg
-        now.nearly_empty = now.zero
+        now.nearly_empty = 0
         for slab in range(pool[SLABS]):
             if is_nearly_empty(pool, slab):
-                now.nearly_empty = now.data_copies
+                now.nearly_empty = 1
                 break
     return bool(now.nearly_empty)
 
@@ -53,14 +52,14 @@ def change_hosts(pool: I64, number: int, allocator: int) -> None:
     A block of the log is freed when its metaslab has long been full: the space map of that is written once
     more, and its own third copy moves away.
     """
-    block = slots_of(pool)[now_of(pool)[0].claims_first + number]
+    now = now_of(pool)[0]
+    block = slots_of(pool)[now.claims_first + number]
     for copy in range(THIRD):
         if block.copies > 0:
             slabs_of(pool)[block.slab[copy]].unmapped = 1
-        role = PRIMARY if copy == 0 else SECONDARY
-        slab = owners_of(pool)[allocator * pool[VDEVS] * 3 + role]
+        slab = current_slab(pool, now.zero, PRIMARY if copy == 0 else SECONDARY, allocator)
         if slab < 0:
-            slab = slots_of(pool)[now_of(pool)[0].mos_first].slab[copy]
+            slab = slots_of(pool)[now.mos_first].slab[copy]
         block.slab[copy] = slab
         slabs_of(pool)[slab].unmapped = 1
     block.copies = THIRD
@@ -83,13 +82,13 @@ def claim(pool: I64, number: int) -> None:
     """
     now = now_of(pool)[0]
     block = slots_of(pool)[now.claims_first + number]
+    units = units_needed(pool, now.zero, now.sector)
     if block.psize > 0:
-        log_free(pool, block.slab[THIRD], block.start[THIRD], units_needed(pool, now.zero, block.psize))
+        log_free(pool, block.slab[THIRD], block.start[THIRD], units)
         block.psize = 0
     allocator = mix(number) % rules_of(pool)[0].allocators
     change_hosts(pool, number, allocator)
     slab, start = now.claimed, -1
-    units = units_needed(pool, now.zero, now.sector)
     if slabs_of(pool)[slab].role == CLAIM:
         start = take_units(pool, slab, units)
     if start < 0:

@@ -346,8 +346,8 @@ def _now(memory: HistoryMemory, recipe: PoolRecipe, seed: int) -> Rows:
     now["txg"] = now["first_txg"] = FIRST_TXG
     now["mos"] = now["unfinished"] = -1
     claims = recipe.claim_bytes if len(recipe.vdevs) == 1 and recipe.style.separate_metaslabs else 0
-    now["claim_bytes"] = claims
-    now["data_copies"], now["metadata_copies"], now["mos_copies"] = 1, 2, 2 if claims else 3
+    now["claim_bytes"], now["mos_copies"] = claims, 2 if claims else 3
+    now["data_copies"], now["metadata_copies"] = 1, 2
     now["meta_pointers"] = 1
     now["coin_bits"] = 30
     now["pointers"] = metadata.pointers

@@ -16,6 +16,7 @@ import numpy as np
 
 from zsim.base.arrays import I64
 from zsim.base.jit import njit
+from zsim.base.sorting import sort_in_place
 from zsim.pool.simulator.memory import (
     BUCKETS,
     LOG_SIZE,
@@ -28,7 +29,6 @@ from zsim.pool.simulator.memory import (
     starts_of,
     vdevs_of,
 )
-from zsim.pool.simulator.sorting import sort_in_place
 
 MIN_SEARCH_COUNT = 100  # metaslab_min_search_count
 NEVER = 1 << 60
