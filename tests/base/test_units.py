@@ -245,3 +245,12 @@ def test_a_duration_beyond_what_a_number_holds_is_refused(value: float | str) ->
 def test_a_rate_beyond_what_a_number_holds_is_refused() -> None:
     with pytest.raises(InputError, match="so large"):
         units.parse_rate("9" * 400 + "MB/s", "rate")
+
+
+def test_a_long_number_without_a_unit_is_not_repeated_in_the_remedy() -> None:
+    with pytest.raises(InputError, match=r"write 12\.5s or 12\.5h"):
+        units.parse_duration("12.5")
+    with pytest.raises(InputError) as caught:
+        units.parse_duration("0." + "9" * 400)
+    assert len(str(caught.value)) < 300
+    assert "write 16h55m or 90s" in str(caught.value)

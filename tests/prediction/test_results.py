@@ -132,8 +132,8 @@ def test_what_moves_the_answer_is_told_of_worlds_as_the_evidence_leaves_them() -
 
 def test_the_records_of_a_use_are_told_where_uses_are_drawn() -> None:
     drawn, stated = ensemble(), ensemble(history="vm-host")
-    assert drawn._record_sizes(drawn.members) is not None
-    assert stated._record_sizes(stated.members) is None
+    assert drawn._record_sizes([each.history for each in drawn.members]) is not None
+    assert stated._record_sizes([each.history for each in stated.members]) is None
     fields = {each.field for each in drawn.drivers()}
     assert "recordsize" in fields
     assert "recordsize" not in {each.field for each in stated.drivers()}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from zsim.case.worlds import Choice
-from zsim.prediction.inputs.ensemble import Unknown, normal_strata
+from zsim.prediction.inputs.ensemble import Unknown, normal_strata, places_of
 from zsim.prediction.statistics import level, response, sampling, sensitivity
 from zsim.prediction.statistics.sampling import student, whole_from_windows
 
@@ -247,9 +247,9 @@ def test_an_unknown_reaches_as_far_as_its_slope_and_narrows_by_what_it_explains(
 
 def test_unknowns_that_explain_more_than_there_is_narrow_by_all() -> None:
     inputs = (Unknown("a", "drive", "weak", 0.3), Unknown("b", "drive", "strong", 0.3))
-    found = sensitivity._by_field(inputs, np.array([0.3, -0.4]))
+    found = sensitivity._by_field(inputs, [0.09, 0.16])
     assert found == {"drive": pytest.approx(0.25)}
-    assert sensitivity._words(inputs, np.array([0.3, -0.4]), "drive") == "strong"
+    assert sensitivity._words(inputs, [0.09, 0.16], "drive") == "strong"
     assert sensitivity._driver("drive", 100.0, 0.25, 0.2, "w").narrows == 1.0
     assert sensitivity._driver("drive", 100.0, 0.0, 0.0, "w").narrows == 0.0
 
@@ -276,3 +276,59 @@ def test_quantiles_are_those_of_numpy_to_the_bit(count: int) -> None:
     shares = (0.0, 0.1, 0.25, 0.5, 0.9, 1.0 / 3.0, 1.0)
     assert sampling.quantiles(values, shares).tolist() == np.quantile(values, shares).tolist()
     assert sampling.median(values) == np.median(values)
+
+
+def test_of_many_worlds_the_means_of_groups_tell_what_an_unknown_does_alone() -> None:
+    """A choice that one world in four makes, and a rate: variances of 3 / 16 and 1 of their squares."""
+    load = Unknown("load", "load", "say it", choices=(Choice(0.0, 0.75), Choice(1.0, 0.25)))
+    inputs = (load, Unknown("rate", "drive", "name it", 0.3))
+    strata = normal_strata(512)
+    generator = np.random.default_rng(3)
+    scores = np.stack([generator.permutation(strata), generator.permutation(strata)], axis=1)
+    busy = places_of(inputs[0], scores[:, 0])
+    times = np.exp(5.0 + 0.8 * busy + 0.2 * scores[:, 1])
+    found = {each.field: each for each in sensitivity.drivers_of_draws(inputs, scores, times)}
+    middle = 5.0 + 0.8 / 4.0
+    reach = sensitivity.REACH * 0.8 * math.sqrt(3.0 / 16.0)
+    assert math.log(found["load"].low_s) == pytest.approx(middle - reach, abs=0.01)
+    assert math.log(found["load"].high_s) == pytest.approx(middle + reach, abs=0.01)
+    of_rate = math.log(found["drive"].high_s / found["drive"].low_s) / 2.0
+    assert of_rate == pytest.approx(sensitivity.REACH * 0.2, rel=0.1), (
+        "steps of 16 parts, not the line itself"
+    )
+    whole = 0.64 * 3.0 / 16.0 + 0.04
+    assert found["load"].narrows == pytest.approx(1.0 - math.sqrt(0.04 / whole), abs=0.03)
+
+
+def test_what_goes_up_and_down_again_is_told_though_no_line_shows_it() -> None:
+    scores = normal_strata(1024)[:, None]
+    (found,) = sensitivity.drivers_of_draws(
+        (Unknown("rate", "drive", "name it", 0.3),), scores, np.exp(np.abs(scores[:, 0]))
+    )
+    assert found.narrows > 0.7
+
+
+def test_groups_that_differ_through_chance_alone_are_told_as_nothing() -> None:
+    chance = np.random.default_rng(1)
+    inputs = (Unknown("rate", "drive", "name it", 0.3), choice("load", 0.0, 1.0))
+    strata = normal_strata(2048)
+    scores = np.stack([chance.permutation(strata), chance.permutation(strata)], axis=1)
+    found = sensitivity.drivers_of_draws(inputs, scores, np.exp(chance.normal(size=2048)))
+    assert max(each.narrows for each in found) < 0.01
+
+
+def test_records_of_drawn_uses_explain_what_goes_with_their_logarithm() -> None:
+    """Means 0, 1 and 2 of three uses beside records 3, 4 and 5: all of it; beside 3, 5 and 3: nothing."""
+    inputs = (choice("history", "a", "b", "c"),)
+    scores = normal_strata(300)[:, None]
+    use = places_of(inputs[0], scores[:, 0])
+    for sizes, share in (((3.0, 4.0, 5.0), 1.0), ((3.0, 5.0, 3.0), 0.0)):
+        records = [sizes[each] for each in use.tolist()]
+        found = {
+            each.field: each
+            for each in sensitivity.drivers_of_draws(inputs, scores, np.exp(use.astype(float)), records)
+        }
+        reach = math.log(found["history"].high_s / found["history"].low_s)
+        assert math.log(found["recordsize"].high_s / found["recordsize"].low_s) == pytest.approx(
+            math.sqrt(share) * reach, abs=1e-6
+        )

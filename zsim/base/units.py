@@ -30,6 +30,8 @@ MAX_BYTES = 2**63 - 1
 MINUTE = 60
 HOUR = 3600
 DAY = 86400
+MOST_ECHOED = 20
+"""Letters of a number up to which a remedy repeats it."""
 YEAR = 365.25 * DAY
 
 _NUMBER = r"\d+(?:\.\d*)?|\.\d+"
@@ -358,7 +360,8 @@ def _sum_of_pieces(text: str, value: str, field: str, allowed: str) -> Decimal:
     while position < len(text):
         match = _PIECE.match(text, position)
         if match is None:
-            remedy = f"write {text}s or {text}h" if _is_number(text) else "write 16h55m or 90s"
+            short = len(text) <= MOST_ECHOED and _is_number(text)
+            remedy = f"write {text}s or {text}h" if short else "write 16h55m or 90s"
             _refuse(field, value, f"it is not {allowed}", remedy)
         scale = _PIECE_SECONDS[match[2] if match[2] in ("ms", "us") else match[2][0]]
         if scale >= last:

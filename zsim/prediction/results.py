@@ -7,20 +7,24 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.prediction.answer.records import Driver
 from zsim.prediction.inputs.ensemble import Unknown, draw_members, unknowns
+from zsim.prediction.inputs.points import values_of
 from zsim.prediction.inputs.sick import recovery
 from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.what_if import Baseline
 from zsim.prediction.statistics.level import DurationLevel, with_sampling
 from zsim.prediction.statistics.response import Response
-from zsim.prediction.statistics.surface import RanWorld
+from zsim.prediction.statistics.surface import RanWorld, draws
 
 if TYPE_CHECKING:
     from zsim.prediction.evidence.weighing import Weighing
+
+F64 = NDArray[np.float64]
 
 
 class EnsembleResult:
@@ -46,6 +50,9 @@ class EnsembleResult:
         What these are to be multiplied by.
     larger : list of RanWorld
         Runs of possible worlds on larger populations, where other scenarios taught the dependence.
+    drawn : ndarray of float or None
+        Durations of the worlds of `zsim.prediction.statistics.surface.draws`; None where no other scenarios
+        taught them [s].
     exact : MemberResult or None
         The run of every I/O, where one was asked for.
     without_faulted : float
@@ -65,6 +72,7 @@ class EnsembleResult:
         self.response = Response(1.0, 1.0, 1.0, 0.0, np.ones(0))
         self.level = DurationLevel()
         self.larger: list[RanWorld] = []
+        self.drawn: F64 | None = None
         self.exact: MemberResult | None = None
         self.without_faulted = 1.0
         self.evidence: Weighing | None = None
@@ -114,21 +122,40 @@ class EnsembleResult:
         return float(1.0 / (weights**2).sum())
 
     def drivers(self) -> tuple[Driver, ...]:
-        """Return the unknowns by how far each moves the answer, from a linear fit over the members."""
-        if len(self.times) <= len(self.inputs):
+        """Return the unknowns by how far each moves the answer, of all worlds that are told or of members."""
+        from zsim.prediction.statistics import sensitivity
+
+        if self.drawn is not None and self.inputs:
+            scores = draws(len(self.inputs))
+            records = self._record_sizes(self._uses(scores))
+            found = sensitivity.drivers_of_draws(self.inputs, scores, self.drawn, records)
+        elif len(self.times) > len(self.inputs):
+            members = self.members[: len(self.times)]
+            records = self._record_sizes([member.history for member in members])
+            found = sensitivity.drivers(self.inputs, members, self.times_given, records)
+        else:
             return ()
-        from zsim.prediction.statistics.sensitivity import drivers
+        return tuple(map(self._with_waits, found))
 
-        members = self.members[: len(self.times)]
-        times = [self.with_errors(each) for each in self.times_given]
-        return drivers(self.inputs, members, times, self._record_sizes(members))
+    def _with_waits(self, driver: Driver) -> Driver:
+        """Return a driver with the waits for bad sectors in its durations."""
+        low, high = self.with_errors(driver.low_s), self.with_errors(driver.high_s)
+        return driver.model_copy(update={"low_s": low, "high_s": high})
 
-    def _record_sizes(self, members: Sequence[Member]) -> list[float] | None:
-        """Return the mean record size of each member's use; None where it is not drawn [log2(bytes)]."""
-        if not self.case.assumed("recordsize") or any(member.history is None for member in members):
+    def _uses(self, scores: F64) -> list[object]:
+        """Return the use of each world; None where it is stated."""
+        for place, unknown in enumerate(self.inputs):
+            if unknown.name == "history":
+                return values_of(unknown, scores[:, place])
+        return [None] * len(scores)
+
+    def _record_sizes(self, histories: Sequence[object]) -> list[float] | None:
+        """Return the mean record size of each use; None where none is drawn [log2(bytes)]."""
+        if not self.case.assumed("recordsize") or None in histories:
             return None
         uses = self.case.candidates.histories
-        return [uses[member.history].mean_record() for member in members if member.history is not None]
+        sizes = {name: uses[str(name)].mean_record() for name in dict.fromkeys(histories)}
+        return [sizes[name] for name in histories]
 
     @property
     def has_interval(self) -> bool:

@@ -257,6 +257,7 @@ class Work(EnsembleResult):
         if self._is_learned:
             self._learn()
             return
+        self.drawn = None
         if not self.small:
             return
         scores = np.array([member.scores for member in self.members[: len(self.small)]])
@@ -277,6 +278,7 @@ class Work(EnsembleResult):
         self.level = DurationLevel(factor)
         self.response = Response(low, middle, high, told.half_width, told.expected[:count] / factor)
         self.anchors = (told.own[:count] / factor).tolist()
+        self.drawn = told.drawn
 
     def _runs(self) -> WorldRuns:
         """Return all runs of possible worlds, those on small populations first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
@@ -89,14 +90,14 @@ for number in range(10**6):
     "made",
     [
         "CREATE VIEW answers AS SELECT * FROM answers",
-        "CREATE VIEW other AS SELECT 1; ",
-        "CREATE TABLE t (a); CREATE TRIGGER odd AFTER INSERT ON t BEGIN DELETE FROM t; END",
+        "CREATE TABLE answers (key); CREATE VIEW other AS SELECT 1; ",
+        "CREATE TABLE answers (a); CREATE TRIGGER odd AFTER INSERT ON answers BEGIN DELETE FROM form; END",
     ],
 )
 def test_a_store_with_views_or_triggers_is_refused(made: str, tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     with sqlite3.connect(path) as base:
-        base.executescript(made)
+        base.executescript("CREATE TABLE form (version); " + made)
     base.close()
     with pytest.raises(InputError, match=r"view or trigger|circularly"):
         Store(path)
@@ -107,7 +108,9 @@ def test_a_store_with_views_or_triggers_is_refused(made: str, tmp_path: Path) ->
 def test_a_store_whose_cells_are_no_text_is_refused(column: str, value: object, tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     with sqlite3.connect(path) as base:
-        base.execute("CREATE TABLE answers (key, sources, scenario, answer)")
+        base.executescript(
+            "CREATE TABLE form (version); CREATE TABLE answers (key, sources, scenario, answer)"
+        )
         base.execute("INSERT INTO answers VALUES ('a', 'a', '{}', '{}')")
         base.execute(f"UPDATE answers SET {column} = ?", (value,))
     base.close()
@@ -187,6 +190,30 @@ def test_files_that_are_no_store(tmp_path: Path) -> None:
         Store(tmp_path / "none.sqlite", must_exist=True)
     with pytest.raises(InputError, match="its name must end"), Store(tmp_path / "a.sqlite") as store:
         export(store, tmp_path / "table.xls")
+
+
+def test_an_empty_file_that_is_to_be_read_is_no_store_and_stays_empty(tmp_path: Path) -> None:
+    path = tmp_path / "empty.sqlite"
+    path.touch()
+    with pytest.raises(InputError, match="no store"):
+        Store(path, must_exist=True)
+    assert main(["sweep", "merge", str(tmp_path / "into.sqlite"), str(path)]) == 2
+    assert path.read_bytes() == b"", "nothing was written to what was refused"
+    with Store(path) as store:
+        assert store.count() == 0, "one that is to be filled may be there, empty"
+
+
+def test_another_program_s_database_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "places.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.execute("CREATE TABLE bookmarks (title TEXT)")
+        base.commit()
+    before = path.read_bytes()
+    for must_exist in (True, False):
+        with pytest.raises(InputError, match="no store"):
+            Store(path, must_exist=must_exist)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["places.sqlite"]
 
 
 @pytest.mark.parametrize("words", ["status", "status a b", "merge only.sqlite", "export a", "tidy a"])

@@ -24,6 +24,7 @@ FORM = 1
 WAIT_S = 60.0
 """How long a writer waits for another."""
 _SCHEMA = """
+BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS form (version INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS answers (
     key TEXT PRIMARY KEY,
@@ -31,6 +32,7 @@ CREATE TABLE IF NOT EXISTS answers (
     scenario TEXT NOT NULL,
     answer TEXT NOT NULL
 ) WITHOUT ROWID;
+COMMIT;
 """
 
 
@@ -71,13 +73,21 @@ class Store:
         with self._explained():
             self._base = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
         with self._explained():
-            self._begin()
+            self._begin(self._is_new(must_exist))
 
-    def _begin(self) -> None:
+    def _is_new(self, must_exist: bool) -> bool:
+        """Tell whether the file is empty; refuse what is no store before anything is written to it."""
+        tables = {name for (name,) in self._base.execute("SELECT name FROM sqlite_master")}
+        if (tables or must_exist) and not {"form", "answers"} <= tables:
+            raise InputError("store", str(self.path), "it is no store of 'zsim sweep'", "name another file")
+        return not tables
+
+    def _begin(self, new: bool) -> None:
         # Written ahead and to the disk at each commit; a reader never waits for the writer.
         self._base.execute("PRAGMA journal_mode = WAL")
         self._base.execute("PRAGMA synchronous = NORMAL")
-        self._base.executescript(_SCHEMA)
+        if new:
+            self._base.executescript(_SCHEMA)
         # CREATE TABLE IF NOT EXISTS also takes a view, which may be endless, and leaves triggers.
         others = self._base.execute("SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index')")
         if (other := others.fetchone()) is not None:

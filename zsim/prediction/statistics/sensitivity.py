@@ -1,4 +1,4 @@
-"""Which unknown moves the answer: a linear fit of the members' logarithms over their scores."""
+"""Which unknown moves the answer, and what would narrow it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from zsim.case.member import Member
 from zsim.prediction.answer.records import Driver
-from zsim.prediction.inputs.ensemble import Unknown
+from zsim.prediction.inputs.ensemble import Unknown, places_of
 
+F64 = NDArray[np.float64]
 REACH = 1.2816
+PARTS = 16
+"""Of equal numbers of worlds, in the order of a score: by their means it is told what goes with it."""
 RECORD_WORDS = "state it, if the pool has one (--recordsize; zfs get recordsize,volblocksize)"
 
 
@@ -43,39 +46,106 @@ def drivers(
     logs = np.log(np.asarray(times, dtype=float))
     ridge = 0.5 * np.eye(scores.shape[1])
     slopes = np.linalg.solve(scores.T @ scores + ridge, scores.T @ (logs - logs.mean()))
-    variance = _by_field(inputs, slopes)
+    history = [unknown.name for unknown in inputs].index("history") if _has_history(inputs) else 0
+    return _drivers(inputs, (slopes**2).tolist(), logs, scores[:, history], records)
+
+
+def drivers_of_draws(
+    inputs: Sequence[Unknown], scores: F64, times: F64, records: Sequence[float] | None = None
+) -> tuple[Driver, ...]:
+    """Return the same where many more worlds are told than were run.
+
+    Parameters
+    ----------
+    inputs : sequence of Unknown
+    scores : ndarray of float, shape (worlds, unknowns)
+        Standard normal scores, each column by itself spread evenly.
+    times : ndarray of float, shape (worlds,)
+        Durations as the regression has them [s].
+    records : sequence of float, optional
+        Record sizes of the worlds [log2(bytes)], where each use of the pool has its own.
+
+    Notes
+    -----
+    Variance of the conditional expectation, from the means of groups (Saltelli et al., Variance based
+    sensitivity analysis of model output, Computer Physics Communications 181, 2010, section 2): of each
+    choice, or of `PARTS` parts of a score; what groups differ by through chance alone is taken off, as in an
+    analysis of variance.
+    """
+    logs = np.log(times)
+    groups = [_groups(unknown, scores[:, place]) for place, unknown in enumerate(inputs)]
+    variances = [_between(each, logs) for each in groups]
+    history = [unknown.name for unknown in inputs].index("history") if _has_history(inputs) else 0
+    return _drivers(inputs, variances, logs, _means(groups[history], logs), records)
+
+
+def _has_history(inputs: Sequence[Unknown]) -> bool:
+    return any(unknown.name == "history" for unknown in inputs)
+
+
+def _groups(unknown: Unknown, scores: F64) -> NDArray[np.int64]:
+    """Return a number for each world, the same for those that differ little or nothing in an unknown."""
+    if unknown.choices:
+        return places_of(unknown, scores)
+    ranks = np.argsort(np.argsort(scores, kind="stable"), kind="stable")
+    return ranks * PARTS // len(scores)
+
+
+def _means(groups: NDArray[np.int64], logs: F64) -> F64:
+    """Return the mean of each world's group."""
+    counts = np.bincount(groups)
+    means: F64 = (np.bincount(groups, logs) / np.maximum(counts, 1))[groups]
+    return means
+
+
+def _between(groups: NDArray[np.int64], logs: F64) -> float:
+    """Return the variance of the means of groups, without what they differ by through chance."""
+    means = _means(groups, logs)
+    others = int(np.count_nonzero(np.bincount(groups))) - 1
+    within = float(((logs - means) ** 2).sum()) / max(1, len(logs) - others - 1)
+    return max(0.0, float(means.var()) - within * others / len(logs))
+
+
+def _drivers(
+    inputs: Sequence[Unknown],
+    variances: Sequence[float],
+    logs: F64,
+    of_history: F64,
+    records: Sequence[float] | None,
+) -> tuple[Driver, ...]:
+    """Return the drivers, given the variance that each unknown would take away, and what a use goes with."""
+    variance = _by_field(inputs, variances)
     whole = max(float(logs.var()), math.fsum(variance.values()))
-    words = {field: _words(inputs, slopes, field) for field in variance}
+    words = {field: _words(inputs, variances, field) for field in variance}
     if records is not None and "history" in variance:
         # Part of what the use of a pool does, it does by its record sizes: stating them settles that part.
-        variance["recordsize"] = variance["history"] * _explained(inputs, scores, records)
+        variance["recordsize"] = variance["history"] * _explained(of_history, records)
         words["recordsize"] = RECORD_WORDS
     middle = float(np.exp(logs.mean()))
     found = [_driver(field, middle, alone, whole, words[field]) for field, alone in variance.items()]
     return tuple(sorted(found, key=lambda driver: driver.low_s - driver.high_s))
 
 
-def _explained(inputs: Sequence[Unknown], scores: NDArray[np.float64], records: Sequence[float]) -> float:
+def _explained(of_history: F64, records: Sequence[float]) -> float:
     """Return the share of the variance of a pool's use that goes with its record sizes."""
-    place = [unknown.name for unknown in inputs].index("history")
-    if float(np.std(records)) == 0.0:
+    if float(np.std(records)) == 0.0 or float(np.std(of_history)) == 0.0:
         return 0.0
-    return float(np.corrcoef(scores[:, place], np.asarray(records))[0, 1]) ** 2
+    return float(np.corrcoef(of_history, np.asarray(records))[0, 1]) ** 2
 
 
-def _by_field(inputs: Sequence[Unknown], slopes: NDArray[np.float64]) -> dict[str, float]:
+def _by_field(inputs: Sequence[Unknown], variances: Sequence[float]) -> dict[str, float]:
     """Return the variance of the logarithm that each field of the scenario would take away."""
     found: dict[str, float] = {}
-    for unknown, slope in zip(inputs, slopes, strict=True):
-        found[unknown.field] = found.get(unknown.field, 0.0) + float(slope) ** 2
+    for unknown, variance in zip(inputs, variances, strict=True):
+        found[unknown.field] = found.get(unknown.field, 0.0) + variance
     return found
 
 
-def _words(inputs: Sequence[Unknown], slopes: NDArray[np.float64], field: str) -> str:
+def _words(inputs: Sequence[Unknown], variances: Sequence[float], field: str) -> str:
     """Return the words of the strongest unknown that a field settles."""
     return max(
-        (abs(slope), unknown.words)
-        for unknown, slope in zip(inputs, slopes, strict=True)
+        (variance, unknown.words)
+        for unknown, variance in zip(inputs, variances, strict=True)
         if unknown.field == field
     )[1]
 

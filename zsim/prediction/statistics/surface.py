@@ -73,6 +73,8 @@ class SurfaceEstimate:
         Half the 95 % interval of the median, as a share of it.
     expected, own : ndarray of float, shape (runs,)
         Duration of each world in the pool: as the regression has it, and with what it showed beyond [s].
+    drawn : ndarray of float, shape (worlds,)
+        Of the worlds of `draws`, of which the quantiles are: their durations in the pool [s].
     """
 
     quantiles: tuple[float, float, float]
@@ -80,6 +82,7 @@ class SurfaceEstimate:
     half_width: float
     expected: F64
     own: F64
+    drawn: F64
 
 
 class NextWorld(NamedTuple):
@@ -158,7 +161,8 @@ class ResponseSurface:
         scale = (self.prior.weight + float(away @ solved)) / freedom
         whole = expected(self.whole, self.data)
         left = np.sqrt(scale * self.prior.own(self.use, np.full(len(whole), float(TILE))))
-        low, middle, high = quantiles(whole + left * _shuffled(len(whole)), SHARES).tolist()
+        drawn = whole + left * _shuffled(len(whole))
+        low, middle, high = quantiles(drawn, SHARES).tolist()
         self._about = np.stack([_near(whole, share) for share in SHARES])
         error = math.sqrt(scale * max(0.0, self._open(self._about[1], seen, inverse)))
         small = median(expected(self.small, self.data))
@@ -171,6 +175,7 @@ class ResponseSurface:
             self.beyond * student(round(freedom)) * error,
             np.exp(there),
             np.exp(there + own),
+            np.exp(drawn),
         )
 
     def most_telling(
