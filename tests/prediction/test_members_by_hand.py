@@ -476,6 +476,7 @@ def test_what_was_learned_is_told_for_small_populations_and_the_level_between() 
     told = SimpleNamespace(
         quantiles=(150.0, 300.0, 600.0), small_s=200.0, half_width=0.1,
         expected=np.array([270.0, 330.0, 999.0]), own=np.array([285.0, 315.0, 999.0]),
+        drawn=np.array([150.0, 300.0, 600.0]),
     )  # fmt: skip
     made._surface = SimpleNamespace(told=lambda runs: told)
     made._runs = lambda: None
@@ -484,6 +485,7 @@ def test_what_was_learned_is_told_for_small_populations_and_the_level_between() 
     assert (made.response.p10, made.response.p50, made.response.p90) == (100.0, 200.0, 400.0)
     assert made.response.expected.tolist() == pytest.approx([180.0, 220.0])
     assert made.anchors == pytest.approx([190.0, 210.0])
+    assert made.drawn.tolist() == [150.0, 300.0, 600.0]
     empty = work(small=[], _surface=None)
     empty._learn()
     assert empty._surface is None

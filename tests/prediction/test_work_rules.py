@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -25,7 +25,15 @@ from zsim.prediction.runs.windows import SampledStream
 from zsim.prediction.statistics import response as regression
 from zsim.prediction.statistics.level import SPREAD, WEIGHT, DurationLevel, of_size, with_sampling
 from zsim.prediction.statistics.sampling import student
-from zsim.prediction.work import AGAIN, MOST_STEP, SEED_STEP, WORTH_EXTRAPOLATING, Work
+from zsim.prediction.work import (
+    AGAIN,
+    FEWEST_MEMBERS,
+    MOST_COMMANDS,
+    MOST_STEP,
+    SEED_STEP,
+    WORTH_EXTRAPOLATING,
+    Work,
+)
 from zsim.scan.program import OP_ISSUE, Program
 from zsim.scan.program import touched as is_touched
 from zsim.scenario.model import Scenario
@@ -33,6 +41,13 @@ from zsim.vdevs.kind import kind_of
 
 RATE = Unknown("outer_rate", "drive", "name the drive", 0.3)
 CACHE = Unknown("write_cache", "write_cache", "say so", choices=(Choice(True, 0.8), Choice(False, 0.2)))
+
+
+class RanMember(NamedTuple):
+    """A member's duration and run."""
+
+    time_s: float
+    run: Any
 
 
 UNWEIGHED: Any = SimpleNamespace(away=lambda: 0.0)
@@ -291,6 +306,32 @@ def test_what_lies_in_groups_without_a_child_is_that_of_each_block_wherever_it_i
             lost += asize * any(bool(is_touched(place, one, _damaged(asked))[0]) for place in places)
         assert found[moved] == lost
     assert 0 < found.max() <= table.dva_asize[here, 0].sum()
+
+
+# How many worlds.
+
+
+@pytest.mark.parametrize(
+    ("children", "learned", "count"),
+    [
+        (2.0 * MOST_COMMANDS, True, FEWEST_MEMBERS),
+        (1.01 * MOST_COMMANDS / FEWEST_MEMBERS, True, FEWEST_MEMBERS),
+        (0.99 * MOST_COMMANDS / (FEWEST_MEMBERS + 1), True, FEWEST_MEMBERS + 2),
+        (2.0 * MOST_COMMANDS, False, 16),
+        (0.0, True, 16),
+    ],
+)
+def test_of_worlds_that_are_much_work_fewer_are_run(
+    children: float, learned: bool, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At least eight, until they are too many child I/Os; all where nothing else tells of them."""
+    made = work(_respond=lambda: None)
+    run = SimpleNamespace(children=children, progress=[])
+    made._run_world = lambda place: (RanMember(1.0, run), ())
+    monkeypatch.setattr(Work, "_is_learned", learned)
+    monkeypatch.setattr(working, "replace", lambda kept, **changes: kept)
+    made._run_more(range(len(made.members)))
+    assert (len(made.members), len(made.small), len(made.ran)) == (count,) * 3
 
 
 # Windows and tiles.

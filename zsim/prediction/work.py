@@ -62,6 +62,8 @@ ENOUGH, MOST_TURNS = constant("response.enough"), whole_constant("response.most_
 """Half width of p50 above which as much is spent again where no precision is asked for; how often at most."""
 LIGHT_LEAVES, LIGHT_COMMANDS = whole_constant("response.light_leaves"), constant("response.light_commands")
 """Drives of a pool, and child I/Os of a world on a small population, up to which it is little work."""
+FEWEST_MEMBERS, MOST_COMMANDS = whole_constant("work.fewest_members"), constant("work.most_commands")
+"""Worlds that are run in any case, and their child I/Os together from which on no more are."""
 AGAIN, MOST_AGAIN = whole_constant("work.again"), whole_constant("work.most_again")
 """Small populations more of a world that is known well, to compare it with."""
 WORTH_EXTRAPOLATING, MOST_STEP = constant("work.worth_extrapolating"), constant("work.most_step")
@@ -211,7 +213,11 @@ class Work(EnsembleResult):
         return stated is not None and half_width > PART * float(stated)
 
     def _run_more(self, places: range) -> None:
-        for result, shown in map(self._run_world, places):
+        for place in places:
+            if self._is_enough:
+                self.members = self.members[:place]
+                break
+            result, shown = self._run_world(place)
             self.small.append(result.time_s)
             self.ran.append(replace(result, run=replace(result.run, progress=[])))
             if self.weighing is not None:
@@ -220,6 +226,12 @@ class Work(EnsembleResult):
         if self.weighing is not None:
             self.weighing.others += self._run_others(self.weighing, places)
         self._respond()
+
+    @property
+    def _is_enough(self) -> bool:
+        """Whether members were so much work that no more are run: other scenarios taught what they tell."""
+        commands = math.fsum(each.run.children for each in self.ran)
+        return len(self.ran) >= FEWEST_MEMBERS and commands > MOST_COMMANDS and self._is_learned
 
     def _run_world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
         """Run a member on a small population, and what else it is to show there."""
