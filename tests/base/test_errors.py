@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from zsim.base import errors
 from zsim.base.errors import InputError, NotSimulatedYet, ZsimError
 
 
@@ -43,3 +44,17 @@ def test_any_value_gives_one_line_of_bounded_length(value: str, allowed: str, re
     assert len(text.splitlines()) == 1
     assert len(text) < 400
     assert text.endswith(".")
+
+
+def test_of_megabytes_on_one_line_only_what_is_shown_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = 0
+
+    def counted(sign: str) -> bool:
+        nonlocal looked_at
+        looked_at += 1
+        return False
+
+    monkeypatch.setattr(errors, "is_unsafe", counted)
+    told = str(InputError("line 1", "x" * 5_000_000, "it is too long", ""))
+    assert len(told) < 300
+    assert looked_at < 1000

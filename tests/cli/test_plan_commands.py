@@ -134,3 +134,25 @@ def test_drives_without_erc_trip_over_more_latent_errors(
     asked = ["risk", "--layout", "raidz1x4", "--fill", "0.3", "--hours", "9", "--json"]
     assert main([*asked, *words]) == 0
     assert f'"erc": {"false" if retries else "true"}' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("hours", ["\x1f9", " 9 "])
+def test_blanks_about_a_number_are_no_part_of_it(hours: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry.main(["risk", "--layout", "raidz1x4", "--fill", "0.3", "--hours", hours, "--json"]) == 0
+    assert "repair 9 h" in json.loads(capsys.readouterr().out)["stated"]
+
+
+def test_a_seed_of_thousands_of_digits_is_refused_as_any_other_that_is_too_large(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert (
+        entry.main(["risk", "--layout", "mirror2", "--fill", "0.3", "--hours", "9", "--seed", "7" * 5001])
+        == 2
+    )
+    assert capsys.readouterr().err.startswith("zsim: seed ")
+
+
+def test_a_tunable_named_as_a_field_is_told_as_a_number(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "sweep --width 3,4 --parity 1 --fill 0.3 --drive-size 20GB --tunable fill=inf"
+    assert entry.main(words.split()) == 1, "all rows are refused"
+    assert "tunables fill inf; fill 0.3" in capsys.readouterr().out

@@ -204,6 +204,11 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("--find width --require 'p90 < 3h'", "layout"),
         ("--find fill --layout raidz2x6 --drives 3", "--drives"),
         ("--budget 100", "--price"),
+        ("--budget 100 --price 0", "--price"),
+        ("--drives 12 --price 1e308", "--price"),
+        ("--drives 12 --price 1e999", "--price"),
+        ("--drives 12 --price '\x1d1x'", "--price"),
+        ("--drives 12 --seed " + "7" * 5001, "seed"),
     ],
 )
 def test_bad_input_is_one_sentence(flags: str, field: str, capsys: pytest.CaptureFixture[str]) -> None:

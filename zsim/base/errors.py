@@ -94,7 +94,7 @@ def check_jobs(jobs: object) -> None:
 def shown(value: object, limit: int = 160) -> str:
     """Return `value` as it goes into a message: text in quotes, cut in the middle beyond `limit`."""
     text = repr(value) if isinstance(value, str | bytes) else str(value)
-    return cut(printable(text), limit)
+    return printable(text, limit)
 
 
 def cut(text: str, limit: int) -> str:
@@ -105,7 +105,9 @@ def cut(text: str, limit: int) -> str:
 
 def printable(text: str, limit: int | None = None) -> str:
     """Return `text` with escapes for what could steer a terminal or turn the reading order round."""
-    safe = "".join(f"\\u{ord(sign):04x}" if is_unsafe(sign) else sign for sign in text)
+    # Megabytes in one line are cut first: to look at each sign of them takes seconds.
+    short = text if limit is None else cut(text, limit)
+    safe = "".join(f"\\u{ord(sign):04x}" if is_unsafe(sign) else sign for sign in short)
     return safe if limit is None else cut(safe, limit)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
 import sys
@@ -171,9 +172,16 @@ def number(text: str | None, name: str) -> float | None:
     """
     if text is None:
         return None
-    if not NUMBER.fullmatch(text.strip()):
+    found = plain_number(text)
+    if found is None or not math.isfinite(found):
         raise InputError(f"--{name.replace('_', '-')}", text, "it is a number", "write for instance 6")
-    return float(text)
+    return found
+
+
+def plain_number(text: str) -> float | None:
+    """Return a number without sign or unit, infinite where it is too large for one; None where it is none."""
+    # Not all that `strip` takes for a blank is one for `float`.
+    return float(text.strip()) if NUMBER.fullmatch(text.strip()) else None
 
 
 def exclusive(given: dict[str, object]) -> None:

@@ -163,6 +163,8 @@ _FORMS: Formats = {
     "slow": lambda slow: str(SlowDrive.model_validate(slow)),
     "bad_sectors": lambda bad: str(BadSectors.model_validate(bad)),
     "attached": lambda attached: str(Attached.model_validate(attached)),
+    # Whatever name may stand there, also that of a field with a unit.
+    "tunables": lambda tunables: ", ".join(f"{key} {text_of('', each)}" for key, each in tunables.items()),
 }
 """Parts of a scenario that have a text form."""
 

@@ -122,6 +122,13 @@ def test_a_record_takes_whole_sectors_and_is_stored_plain_if_an_eighth_is_not_sa
     assert draw_psize(compressing([ratio], [1.0]).table, 0, 128 * KIB) == wanted * KIB
 
 
+@pytest.mark.parametrize("ratio", [1.0 / 131072, 1e-9, 0.0])
+def test_a_short_record_that_compresses_to_less_than_a_byte_takes_a_sector(ratio: float) -> None:
+    """No record is of no sectors: the allocator has no segments of such a size."""
+    assert draw_psize(compressing([ratio], [1.0]).table, 0, 4 * KIB) == 4 * KIB
+    assert draw_psize(compressing([ratio], [1.0]).table, 0, 128 * KIB) == 4 * KIB
+
+
 def test_records_compress_as_often_so_far_as_is_stated() -> None:
     memory = compressing([0.25, 0.5, 1.0], [0.2, 0.3, 0.5])
     drawn = np.array([draw_psize(memory.table, 0, 32 * KIB) for _ in range(1500)])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import NUMBER, hand_over, number, progress
+from zsim.cli.common import hand_over, number, plain_number, progress
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import Command, scenario_from, scenario_options, stated_fields, word
 from zsim.cli.help import GroupedCommand
@@ -150,8 +150,9 @@ def inputs_from(given: dict[str, object]) -> RiskInputs:
     found["age"] = None if age is None else age * YEAR
     found |= {name: flags[name] for name in ("spare", "method", "correlation_law")}
     found["discipline"] = flags["overlap"]
-    seed = word(given, "seed")
-    found["seed"] = int(seed) if seed is not None and seed.isdigit() else None
+    seed = word(given, "seed") or ""
+    # What is no seed is refused with the other fields of the scenario.
+    found["seed"] = int(seed) if seed.isascii() and seed.isdigit() and len(seed) < 20 else None
     inputs: Callable[..., RiskInputs] = RiskInputs  # it checks what it is given
     return inputs(**{name: value for name, value in found.items() if value is not None})
 
@@ -168,9 +169,8 @@ def hours(text: str | None, name: str) -> float | None:
 
     if text is None:
         return None
-    if NUMBER.fullmatch(text.strip()):
-        return float(text) * HOUR
-    return parse_duration(text, f"--{name}")
+    found = plain_number(text)
+    return parse_duration(text, f"--{name}") if found is None else found * HOUR
 
 
 def interval(text: str | None) -> float | None:

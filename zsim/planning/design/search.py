@@ -35,6 +35,7 @@ from zsim.vdevs.kind import kind_of, word_of_parity
 from zsim.vdevs.kind import kinds as known_kinds
 
 CONFIRMED = 8
+MOST_MONEY = 1e15
 KINDS = tuple(
     sorted(known_kinds(), key=lambda name: (not kind_of(name).is_replicated, kind_of(name).has_groups))
 )
@@ -157,11 +158,15 @@ def _candidates(
     price: float | None,
     spares: int,
 ) -> list[Candidate]:
+    for name, money in (("--budget", budget), ("--price", price)):
+        if money is not None and not 0.0 < money <= MOST_MONEY:
+            allowed = f"a sum of money is above 0 and at most {MOST_MONEY:.0e}"
+            raise InputError(name, money, allowed, f"write {name} 350")
     given = [each for each in (drives, usable, budget) if each is not None]
     if len(given) != 1:
         raise InputError("drives", None, "one of drives, usable and budget is given", "write --drives 60")
     if budget is not None:
-        if price is None or price <= 0:
+        if price is None:
             raise InputError("--price", price, "a budget needs the price of a drive", "write --price 350")
         drives = int(budget // price)
     if drives is not None:

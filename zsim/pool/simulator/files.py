@@ -297,7 +297,7 @@ def expansion(recipe: PoolRecipe) -> float:
 
 def _record_expansion(recipe: PoolRecipe, record: RecordClass) -> float:
     """Return asize / lsize of a class of records, mean over the space of the pool."""
-    psize = int(record.recordsize * math.fsum(value * chance for value, chance in record.ratios))
+    psize = max(1, int(record.recordsize * math.fsum(value * chance for value, chance in record.ratios)))
     held, blocks, last = 0.0, 0.0, None
     for vdev in recipe.normal:
         # A hundred alike are one and the same.

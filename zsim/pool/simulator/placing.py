@@ -216,7 +216,8 @@ def draw_psize(pool: I64, kind: int, lsize: int) -> int:
     k = 0
     while draw > ratio_chances_of(pool, kind)[k]:
         k += 1
-    psize = (int(lsize * ratio_values_of(pool, kind)[k]) + sector - 1) // sector * sector
+    # The last, short record of a file may compress to less than a byte by the ratio of whole ones.
+    psize = (max(1, int(lsize * ratio_values_of(pool, kind)[k])) + sector - 1) // sector * sector
     return lsize if psize > lsize - (lsize >> 3) else psize
 
 

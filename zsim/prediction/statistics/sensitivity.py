@@ -8,13 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import whole_constant
 from zsim.case.member import Member
 from zsim.prediction.answer.records import Driver
 from zsim.prediction.inputs.ensemble import Unknown, places_of
 
 F64 = NDArray[np.float64]
 REACH = 1.2816
-PARTS = 16
+PARTS = whole_constant("statistics.parts")
 """Of equal numbers of worlds, in the order of a score: by their means it is told what goes with it."""
 RECORD_WORDS = "state it, if the pool has one (--recordsize; zfs get recordsize,volblocksize)"
 
