@@ -149,3 +149,14 @@ def test_one_device_is_chosen_or_named():
     with pytest.raises(InputError, match="a, b"):
         trace.of_device("c")
     assert len(trace.of_device("a").of_device(None)) == 1
+
+
+def test_a_time_of_centuries_is_an_error_of_the_trace(tmp_path):
+    """As of 2**63 nanoseconds in one line: what a drive does of its own meanwhile is no number then."""
+    path = tmp_path / "t"
+    before = "fio version 3 iolog\n0 sda read 0 4096\n1000 sda read 4096 4096\n"
+    path.write_text(before + "9223372036854775808 sda read 8192 4096\n3000 sda read 12288 4096\n")
+    with pytest.raises(InputError, match="span at most ten years"):
+        read_trace(path)
+    path.write_text(before + "86400000000000 sda read 8192 4096\n")
+    assert len(read_trace(path)) == 3

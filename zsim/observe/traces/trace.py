@@ -15,6 +15,8 @@ from zsim.base.errors import InputError, cut
 from zsim.base.reading import bounded_lines, opened
 from zsim.drives.derived import MAX_OFFSET
 
+LONGEST_S = 10 * 365.25 * 86400.0
+"""From the first request of a trace to the last."""
 SECTOR = 512
 """Bytes of the block in which Linux and DiskSim count."""
 
@@ -154,9 +156,18 @@ def ordered(
     *,
     timed: bool = True,
 ) -> Trace:
-    """Return a trace in order of arrival; the arguments are its fields, in any order."""
+    """Return a trace in order of arrival; the arguments are its fields, in any order.
+
+    Raises
+    ------
+    InputError
+        When its requests span more than `LONGEST_S`: a wrong time, not a measurement.
+    """
     order = np.argsort(arrival, kind="stable") if timed else np.arange(len(arrival))
     since = arrival[order] - arrival[order[0]] if timed else None
+    if since is not None and not float(since[-1]) <= LONGEST_S:
+        reason = "the requests of a trace span at most ten years"
+        raise InputError("trace", f"with {float(since[-1]):.3g} s", reason, "check its times")
     return Trace(since, offset[order], length[order], is_write[order], device[order], tuple(devices))
 
 
