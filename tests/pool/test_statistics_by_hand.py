@@ -136,6 +136,11 @@ def test_where_there_is_nothing_to_take_the_mean_of_it_is_nought() -> None:
     assert mean_position(table(), PAIR) == 0.0
 
 
+def test_all_addresses_of_a_vdev_lie_behind_those_of_the_one_before() -> None:
+    backwards = describe(table((1, 0, 4), (0, 100, 4), (0, 52, 4), born=(3, 2, 1)), PAIR)
+    assert (backwards.traversal_order, backwards.birth_order) == pytest.approx((-1.0, 1.0))
+
+
 def test_the_roots_and_the_mos_are_neither_data_nor_indirect() -> None:
     levels = np.array([1, 1, 2, 0, 0, 0, 0], np.int16)
     objset, item = np.array([0, 54, 54, 54, 54, 54, 54]), np.array([1, 0, 1, 1, 1, 1, 1])
