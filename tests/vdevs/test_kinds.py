@@ -74,6 +74,16 @@ def test_the_form_is_complete(name: str) -> None:
     assert (table.dtype, table.shape[1]) == (np.int64, vdev.children)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("raidz2x6", "raidz2"), ("raidz3x9", "raidz3"), ("mirror2", "mirror"), ("raidz1x4+1", "raidz1"),
+     ("draid2:8d:41c:2s", "draid2:8d:41c:2s")],
+)  # fmt: skip
+def test_a_status_names_the_parity_of_a_raidz_and_all_numbers_of_a_draid(text: str, words: str) -> None:
+    vdev = Layout.parse(text).vdevs[0]
+    assert kind(vdev).status_word(vdev) == words
+
+
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_zpool_names_it_so_that_it_is_found_again(text: str) -> None:
     vdev = Layout.parse(text).vdevs[0]
