@@ -100,6 +100,7 @@ PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "engine/test_equality_releases.py",
             "engine/test_choosing.py",
             "engine/test_sick_drives.py",
+            "engine/test_sitting_out.py",
             "test_plain_kernels.py",
         ),
     ),
