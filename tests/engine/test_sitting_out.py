@@ -1,4 +1,4 @@
-"""When a slow child of a RAID-Z is counted as an outlier and sits out, in the reference engine, by hand."""
+"""Children that are slow or faulted in the reference engine, by hand: which sit out, and which are read."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import pytest
 
 from zsim.engine.model import NOT_REPAIRED, SitOutRules, VdevModel
 from zsim.engine.reference.sitting import SittingOut, Watch
+from zsim.engine.reference.vdev import vdev_process
+from zsim.operation.rules import queue_rules
+from zsim.scenario.releases.profile import load_release
 
 CHILDREN = 6
 QUICK, SLOW = 1e-3, 64e-3
@@ -100,6 +103,16 @@ def test_after_more_than_twenty_outliers_it_sits_out_for_its_time_but_not_from_a
     assert looked.sitting.sits_out(5)
     looked.shared.now = since + 600.0
     assert not looked.sitting.sits_out(5)
+
+
+@pytest.mark.parametrize("sound", [0, 1])
+def test_a_mirror_reads_the_leaf_that_is_not_faulted_wherever_the_block_is(sound: int) -> None:
+    looked = Looked((1 - sound,))
+    looked.shared.queue, looked.shared.label_bytes = queue_rules(load_release("openzfs-2.3")), 0
+    idle = SimpleNamespace(rotating=True, state=SimpleNamespace(pending=0, last_offset=0))
+    mirror = VdevModel(kind="mirror", parity=0, ashift=12, read_leaf=(0, 1), write_leaf=(NOT_REPAIRED,) * 2)
+    process: Any = vdev_process(looked.shared, mirror, [idle, idle], looked.watch)  # type: ignore[list-item]
+    assert {process._choice(place << 20) for place in range(64)} == {sound}
 
 
 def test_a_vdev_of_four_or_without_autosit_is_not_watched() -> None:

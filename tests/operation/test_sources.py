@@ -119,6 +119,26 @@ def test_where_visits_stop_the_blocks_above_are_queued_on_the_way_up() -> None:
     assert tops < 5
 
 
+def test_what_is_issued_of_each_vdev_leaves_its_queue_and_nothing_else() -> None:
+    """Positions are counted over the programs of all vdevs, one after the other."""
+    _, source = whole_queues()
+    rows = np.arange(len(source.queue))
+    first, second = rows[:5], rows[5:9]
+    source._orders = [first, second]
+    source._programs = [Program(rows, rows) for rows in source._orders]
+    dropped: list[int] = []
+    stub: Any = source
+    stub.pending = SimpleNamespace(drop=lambda parts: dropped.extend(np.concatenate(parts).tolist()))
+    # Nothing; two of the first; of the four of the second, which now begin behind three, three.
+    for positions, gone in (((0, 5), []), ((2, 5), [0, 1]), ((0, 6), [5, 6, 7])):
+        dropped.clear()
+        stub.pool = SimpleNamespace(plane=SimpleNamespace(positions=lambda at=positions: at))
+        source.note_entries()
+        assert dropped == gone
+    assert [each.tolist() for each in source._orders] == [[2, 3, 4], [8]]
+    assert [each.item.tolist() for each in source._programs] == [[2, 3, 4], [8]]
+
+
 LITTLE = {"zfs_scan_mem_lim_min": 1, "zfs_scan_mem_lim_soft_fact": 20}
 
 

@@ -209,6 +209,16 @@ def test_space_grows_with_the_drives(vdev: VdevSpec, leaf: int) -> None:
     assert 1 <= kind(vdev).spanned_children(vdev) <= vdev.children
 
 
+def test_a_draid_has_two_drives_at_least_and_each_number_once() -> None:
+    assert str(Layout.parse("draid1:1d:2c").vdevs[0]) == "draid1:1d:2c"
+    for text, words in (
+        ("draid1:1d:1c", "2 to 255 drives"), ("draid2:8d:8d:41c", "the number ending in 'd' twice"),
+        ("draid2:8d:41c:2s:1s", "the number ending in 's' twice"), ("draid2:8d", "drives is missing"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=words):
+            Layout.parse(text)
+
+
 def test_numbers_of_nine_digits_are_read_and_longer_ones_refused() -> None:
     from zsim.vdevs.kind import number_in
 
