@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,6 +54,27 @@ def done(blocks: int = 2_000) -> tuple[RunResult, ReflowScan]:
     result = run.execute()
     assert isinstance(run.scan, ReflowScan)
     return result, run.scan
+
+
+def test_an_expansion_has_a_map_of_moved_blocks_and_two_without_parity() -> None:
+    """Blocks keep their data and parity columns at the new width; sectors go one by one over all children."""
+    (before, moved, plain, wide) = with_maps(setup()).model.vdevs
+    assert before == setup().model.vdevs[0]
+    assert (moved.parity, moved.data, moved.grown, moved.children) == (1, OLD - 1, 1, NEW)
+    assert (moved.read_leaf, set(moved.write_leaf)) == ((0, 1, 2, 3), {NOT_REPAIRED})
+    assert (plain.parity, plain.data, plain.read_leaf) == (0, OLD, (0, 1, 2))
+    assert (wide.parity, wide.data, wide.write_leaf) == (0, NEW, (0, 1, 2, 3))
+    again = replace(setup().model, vdevs=(replace(before, grown=1),))
+    assert with_maps(replace(setup(), model=again)).model.vdevs[1].grown == 2
+
+
+@pytest.mark.parametrize(("position", "reached"), [(0, 5), (1, 10), (2, 20), (3, 30), (4, 5)])
+def test_copying_has_reached_the_end_of_the_last_move_that_is_done(position: int, reached: int) -> None:
+    scan: Any = object.__new__(ReflowScan)
+    scan.ends, scan.reached = np.array([10, 20, 30]), 5
+    scan.control = SimpleNamespace(plane=SimpleNamespace(positions=lambda: (position,)))
+    scan._reach()
+    assert scan.reached == reached
 
 
 def test_every_allocated_sector_is_read_once_and_written_once() -> None:

@@ -17,7 +17,7 @@ from tests.operation.scripted import ScriptedPlane, control_of, let
 from tests.operation.test_pool import plain, small
 from tests.scan.test_scan_program import SECTOR, table
 from zsim.engine.model import ClientModel
-from zsim.operation.blocks import PendingEntries, ScanBlocks, split_walk
+from zsim.operation.blocks import KeptTables, PendingEntries, ScanBlocks, split_walk
 from zsim.operation.memory_limit import MemoryLimit
 from zsim.operation.run import Run, RunResult, WholeWork
 from zsim.operation.scans import LegacyScan, SortedScan
@@ -117,6 +117,25 @@ def test_where_visits_stop_the_blocks_above_are_queued_on_the_way_up() -> None:
     assert len(source._way_up(root)) == 0
     assert len(source._way_up(len(rows))) == 0
     assert tops < 5
+
+
+def test_tables_of_a_scan_are_kept_for_the_same_blocks_until_what_they_follow_from_is_another() -> None:
+    """Where clients read, the scan also counts what they have read: its tables are others."""
+    setup, kept = small(), KeptTables()
+    found = kept.of(setup, queued=True)
+    assert kept.of(replace(setup, memory=1 << 40, txg=replace(setup.txg_rules, slice_s=1.0)), True) is found
+    client = replace(setup.model, clients=(ClientModel(count=2),))
+    for other in (
+        replace(setup, seed=setup.seed + 1), replace(setup, model=client),
+        replace(setup, blocks=setup.blocks.take(np.arange(len(setup.blocks)) > 0)),
+    ):  # fmt: skip
+        assert kept.of(other, True) is not found
+        found = kept.of(setup, True)
+        assert kept.of(setup, True) is found
+    assert kept.of(setup, False) is not found
+    found = kept.of(setup, True)
+    kept.forget()
+    assert kept.of(setup, True) is not found
 
 
 def test_what_is_issued_of_each_vdev_leaves_its_queue_and_nothing_else() -> None:
