@@ -15,6 +15,8 @@ from .playing import Sliced, build, differences, play
 from .strategies import Scenario, scenarios
 
 QUICK, SLICED = 250, 60
+# Each of another seed; one after the other they would be the slowest test there is.
+PARTS, SLICED_PARTS = 10, 2
 # The deep profile: ten rounds of a thousand, each of another seed.
 ROUNDS, DEEP = 10, 1000
 ENGINES = st.sampled_from([CompiledPlane, ReferencePlane])
@@ -36,16 +38,26 @@ def compare_slicings(engine: Any, scenario: Scenario) -> None:
     assert_equal(whole, play(Sliced(build(engine, scenario), scenario), scenario))
 
 
-@settings(ROOMY, max_examples=QUICK)
-@given(scenarios())
-def test_every_command_and_counter_is_equal(scenario: Scenario) -> None:
-    compare_engines(scenario)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_command_and_counter_is_equal(part: int) -> None:
+    @seed(part)
+    @settings(ROOMY, max_examples=QUICK // PARTS)
+    @given(scenarios())
+    def check(scenario: Scenario) -> None:
+        compare_engines(scenario)
+
+    check()
 
 
-@settings(ROOMY, max_examples=SLICED)
-@given(ENGINES, scenarios(most_blocks=15))
-def test_slices_of_time_and_events_change_nothing(engine: Any, scenario: Scenario) -> None:
-    compare_slicings(engine, scenario)
+@pytest.mark.parametrize("part", range(SLICED_PARTS))
+def test_slices_of_time_and_events_change_nothing(part: int) -> None:
+    @seed(part)
+    @settings(ROOMY, max_examples=SLICED // SLICED_PARTS)
+    @given(ENGINES, scenarios(most_blocks=15))
+    def check(engine: Any, scenario: Scenario) -> None:
+        compare_slicings(engine, scenario)
+
+    check()
 
 
 @pytest.mark.slow

@@ -357,6 +357,8 @@ def test_rows_of_lsblk_are_those_of_whole_drives() -> None:
         (round(3.6 * 2**40), True, None), (4 << 40, True, 0),
     ]  # fmt: skip
     assert [(each.logical, each.physical) for each in found] == [(512, 4096), (4096, 4096)]
+    bare = "NAME   MODEL        SIZE\nsda    NOBODY 4000  3.6T\n└─sda1              3.6T\n"
+    assert [each.device for each in lsblk_drives(bare)] == ["sda"], "the tree tells parts where TYPE does not"
     [exact] = lsblk_drives('NAME="/dev/sda" MODEL="NOBODY_4000" SIZE="4000787030016" ROTA="1"\n')
     assert (exact.device, exact.model, exact.size, exact.rounded) == (
         "sda",

@@ -38,6 +38,13 @@ def test_fio_json_gives_sequential_and_random_samples(tmp_path):
     assert two.span == pytest.approx(100 * 2**30 / TB)
 
 
+@pytest.mark.parametrize(("options", "depth"), [({}, 1), ({"iodepth": "4"}, 4), ({"numjobs": "3"}, 3)])
+def test_a_job_keeps_one_read_outstanding_where_it_says_nothing_else(tmp_path, options, depth):
+    text = fio(job({"rw": "randread", **options}, iops=110.5, bw=442))
+    (one,) = fio_samples(write(tmp_path, text), TB)
+    assert (one.depth, one.size) == (depth, 4096)
+
+
 def test_a_bandwidth_log_is_placed_by_offset_or_by_what_was_read_so_far(tmp_path):
     with_offset = fio_samples(
         write(tmp_path, "1000, 100000, 0, 131072, 0\n2000, 90000, 0, 131072, 500000000000\n"), TB

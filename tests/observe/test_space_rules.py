@@ -176,12 +176,13 @@ def test_drives_of_other_classes_have_their_own_size() -> None:
         tops.classes.spaces = [Space(size=listed_size)]
         space.find_class_drives(evidence, tops)
         found = evidence.findings.get("special_drive_size")
-        return (found.value, found.inferred) if found else None
+        return (found.value, found.inferred, found.source) if found else None
 
-    assert size(asize=vdev_asize(special, 480 * 10**9)) == (480 * 10**9, True)
-    assert size(listed_size=vdev_asize(special, 480 * 10**9)) == (480 * 10**9, True)
+    usual = vdev_asize(special, 480 * 10**9)
+    assert size(asize=usual) == (480 * 10**9, True, "asize of zdb -C")
+    assert size(listed_size=usual) == (480 * 10**9, True, "SIZE of zpool list -v")
     odd = size(asize=vdev_asize(special, 700 * 10**9))
-    assert odd == (pytest.approx(700 * 10**9, rel=0.001), False)
+    assert odd == (pytest.approx(700 * 10**9, rel=0.001), False, "asize of zdb -C")
     assert size() is None
 
 

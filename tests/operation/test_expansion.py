@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,6 +54,48 @@ def done(blocks: int = 2_000) -> tuple[RunResult, ReflowScan]:
     result = run.execute()
     assert isinstance(run.scan, ReflowScan)
     return result, run.scan
+
+
+def test_an_expansion_has_a_map_of_moved_blocks_and_two_without_parity() -> None:
+    """Blocks keep their data and parity columns at the new width; sectors go one by one over all children."""
+    (before, moved, plain, wide) = with_maps(setup()).model.vdevs
+    assert before == setup().model.vdevs[0]
+    assert (moved.parity, moved.data, moved.grown, moved.children) == (1, OLD - 1, 1, NEW)
+    assert (moved.read_leaf, set(moved.write_leaf)) == ((0, 1, 2, 3), {NOT_REPAIRED})
+    assert (plain.parity, plain.data, plain.read_leaf) == (0, OLD, (0, 1, 2))
+    assert (wide.parity, wide.data, wide.write_leaf) == (0, NEW, (0, 1, 2, 3))
+    again = replace(setup().model, vdevs=(replace(before, grown=1),))
+    assert with_maps(replace(setup(), model=again)).model.vdevs[1].grown == 2
+
+
+@pytest.mark.parametrize(("position", "reached"), [(0, 5), (1, 10), (2, 20), (3, 30), (4, 5)])
+def test_copying_has_reached_the_end_of_the_last_move_that_is_done(position: int, reached: int) -> None:
+    scan: Any = object.__new__(ReflowScan)
+    scan.ends, scan.reached = np.array([10, 20, 30]), 5
+    scan.control = SimpleNamespace(plane=SimpleNamespace(positions=lambda: (position,)))
+    scan._reach()
+    assert scan.reached == reached
+
+
+def test_what_a_txg_writes_where_the_copying_has_passed_is_written_at_the_new_width() -> None:
+    scan: Any = object.__new__(ReflowScan)
+    scan.reflow, scan.reached, scan.moved = SimpleNamespace(vdev=1), 100, 7
+    places = [scan._place(vdev, offset) for vdev, offset in ((1, 99), (1, 100), (0, 99), (2, 0))]
+    assert places == [(7, 99), (1, 100), (0, 99), (2, 0)]
+
+
+@pytest.mark.parametrize(("most", "size"), [(100, 4), (5_000, 4), (10_000, 8), (12_288, 12), (1 << 40, 28)])
+def test_a_move_is_of_whole_sectors_and_ends_with_its_range_and_the_limit(most: int, size: int) -> None:
+    """Of 28K, 12K that are free and 28K, up to a limit of 60K; one sector at the least [K]."""
+    scan: Any = object.__new__(ReflowScan)
+    begin, end = np.array([0, 40]) * KIB, np.array([28, 68]) * KIB
+    scan.reflow = Reflow(vdev=0, begin=begin, end=end, children=3, ashift=12)
+    scan.pool = SimpleNamespace(release=SimpleNamespace(tunables={"raidz_expand_max_copy_bytes": most}))
+    scan.range, scan.at = 0, 0
+    moves = (scan._moves(60 * KIB) // KIB).tolist()
+    wanted = [[at, min(at + size, stop)] for first, stop in ((0, 28), (40, 60))
+              for at in range(first, stop, size)]  # fmt: skip
+    assert moves == wanted
 
 
 def test_every_allocated_sector_is_read_once_and_written_once() -> None:

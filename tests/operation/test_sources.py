@@ -17,7 +17,7 @@ from tests.operation.scripted import ScriptedPlane, control_of, let
 from tests.operation.test_pool import plain, small
 from tests.scan.test_scan_program import SECTOR, table
 from zsim.engine.model import ClientModel
-from zsim.operation.blocks import PendingEntries, ScanBlocks, split_walk
+from zsim.operation.blocks import KeptTables, PendingEntries, ScanBlocks, split_walk
 from zsim.operation.memory_limit import MemoryLimit
 from zsim.operation.run import Run, RunResult, WholeWork
 from zsim.operation.scans import LegacyScan, SortedScan
@@ -117,6 +117,45 @@ def test_where_visits_stop_the_blocks_above_are_queued_on_the_way_up() -> None:
     assert len(source._way_up(root)) == 0
     assert len(source._way_up(len(rows))) == 0
     assert tops < 5
+
+
+def test_tables_of_a_scan_are_kept_for_the_same_blocks_until_what_they_follow_from_is_another() -> None:
+    """Where clients read, the scan also counts what they have read: its tables are others."""
+    setup, kept = small(), KeptTables()
+    found = kept.of(setup, queued=True)
+    assert kept.of(replace(setup, memory=1 << 40, txg=replace(setup.txg_rules, slice_s=1.0)), True) is found
+    client = replace(setup.model, clients=(ClientModel(count=2),))
+    for other in (
+        replace(setup, seed=setup.seed + 1), replace(setup, model=client),
+        replace(setup, blocks=setup.blocks.take(np.arange(len(setup.blocks)) > 0)),
+    ):  # fmt: skip
+        assert kept.of(other, True) is not found
+        found = kept.of(setup, True)
+        assert kept.of(setup, True) is found
+    assert kept.of(setup, False) is not found
+    found = kept.of(setup, True)
+    kept.forget()
+    assert kept.of(setup, True) is not found
+
+
+def test_what_is_issued_of_each_vdev_leaves_its_queue_and_nothing_else() -> None:
+    """Positions are counted over the programs of all vdevs, one after the other."""
+    _, source = whole_queues()
+    rows = np.arange(len(source.queue))
+    first, second = rows[:5], rows[5:9]
+    source._orders = [first, second]
+    source._programs = [Program(rows, rows) for rows in source._orders]
+    dropped: list[int] = []
+    stub: Any = source
+    stub.pending = SimpleNamespace(drop=lambda parts: dropped.extend(np.concatenate(parts).tolist()))
+    # Nothing; two of the first; of the four of the second, which now begin behind three, three.
+    for positions, gone in (((0, 5), []), ((2, 5), [0, 1]), ((0, 6), [5, 6, 7])):
+        dropped.clear()
+        stub.pool = SimpleNamespace(plane=SimpleNamespace(positions=lambda at=positions: at))
+        source.note_entries()
+        assert dropped == gone
+    assert [each.tolist() for each in source._orders] == [[2, 3, 4], [8]]
+    assert [each.item.tolist() for each in source._programs] == [[2, 3, 4], [8]]
 
 
 LITTLE = {"zfs_scan_mem_lim_min": 1, "zfs_scan_mem_lim_soft_fact": 20}

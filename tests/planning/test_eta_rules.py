@@ -245,6 +245,10 @@ def test_a_world_explains_half_of_the_slowness_and_leaves_no_more_than_a_factor_
     assert slow(9.0, paces=[2.01, 90.0]) == (reasons.UNEXPLAINED,)
     assert slow(3.0, paces=[1.72, 90.0]) != (reasons.UNEXPLAINED,)
     assert slow(3.0, paces=[1.74, 90.0]) == (reasons.UNEXPLAINED,)
+    # Of two such worlds in one it goes twice as fast, in the other four times slower: the root of two.
+    two = {"names": ("vm-host", "vm-host", *"abcd"), "after": [0.4, 0.4, *[0.05] * 4]}
+    assert slow(3.0, paces=[0.5, 4.0, 9.0, 9.0, 9.0, 9.0], **two) != (reasons.UNEXPLAINED,)
+    assert slow(3.0, paces=[1.0, 4.0, 9.0, 9.0, 9.0, 9.0], **two) == (reasons.UNEXPLAINED,)
 
 
 def test_several_properties_are_named_the_likeliest_first_and_two_at_most() -> None:

@@ -65,8 +65,8 @@ def grades(share: float) -> Grades:
     return Grades(files=found[0], vdev=found[1], pool=found[2])
 
 
-def of_risk(*movers: Mover) -> Any:
-    return risk.figure(some(subject="a pool", window_of="repair", window=grades(1.0), per_year=grades(5.0),
+def of_risk(*movers: Mover, scale: float = 1.0) -> Any:
+    return risk.figure(some(subject="a pool", window_of="repair", window=grades(scale), per_year=grades(5.0),
                             years=grades(20.0), horizon_years=5.0, movers=movers))  # fmt: skip
 
 
@@ -87,6 +87,8 @@ def test_chances_are_dots_in_their_ranges_by_grade_and_period() -> None:
     assert axes.get_xlim()[1] > 3 * 20 * 1e-3 * 2, "room for the odds"
     labels = {line.get_label() for line in axes.lines if not line.get_label().startswith("_")}
     assert labels == {"during this repair", "a year", "5 years"}
+    rounded = of_risk(scale=1.3).axes[0].texts
+    assert rounded[0].get_text() == "1 in 800", "of 769: a digit is as much as the range allows"
 
 
 def test_what_moves_a_risk_is_a_bar_from_one_to_its_factor() -> None:

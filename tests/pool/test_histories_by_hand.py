@@ -81,6 +81,7 @@ def test_the_ends_of_what_a_history_may_say_are_read(tmp_path: Path) -> None:
     for size in (512, 16 << 20):
         assert stated(tmp_path, recordsize=size).records[0].recordsize == size
     assert stated(tmp_path, low=53687091200, high=53687091200).files.low == 53687091200
+    assert stated(tmp_path, low=1).files.low == 1
     assert stated(tmp_path, rounds=0).rounds == 0
     assert stated(tmp_path, rounds=2**62 - 1024).rounds == 2**62 - 1024
     found = stated(tmp_path, shares="[1.0, 0.001]", chances="[0, 1]").records[0]

@@ -91,6 +91,8 @@ def test_as_long_as_all_are_below_the_aim_rises_by_what_is_lacking(search: Any) 
         expected.append(expected[-1] + 0.16 - expected[-1] ** 2)
     assert len(expected) == 5
     assert (frag, aims) == (pytest.approx(expected[-1] ** 2), pytest.approx(expected))
+    # With twice as many vdevs in the end by twice as much: 0.18 gives 0.0324, and 2 * 0.0576 are lacking.
+    assert search(lambda before: before**2, 0.09, times=2.0)[1] == pytest.approx([0.0, 0.18, 0.2952])
 
 
 def test_five_aims_are_tried_and_the_nearest_is_taken(search: Any) -> None:

@@ -136,6 +136,19 @@ def test_where_there_is_nothing_to_take_the_mean_of_it_is_nought() -> None:
     assert mean_position(table(), PAIR) == 0.0
 
 
+def test_free_segments_are_counted_by_powers_of_two_from_4_kib_up() -> None:
+    """Of 12 GiB: 4K, 8K, and what is left, which is 2**33 and more."""
+    wide = replace(MIRROR, slab_bytes=12 << 30, slab_count=1)
+    found = describe(table((0, 4, 4), (0, 16, 4)), (wide,)).holes
+    assert {power: int(found[power]) for power in np.flatnonzero(found)} == {0: 1, 1: 1, 21: 1}
+    assert len(found) == 32
+
+
+def test_all_addresses_of_a_vdev_lie_behind_those_of_the_one_before() -> None:
+    backwards = describe(table((1, 0, 4), (0, 100, 4), (0, 52, 4), born=(3, 2, 1)), PAIR)
+    assert (backwards.traversal_order, backwards.birth_order) == pytest.approx((-1.0, 1.0))
+
+
 def test_the_roots_and_the_mos_are_neither_data_nor_indirect() -> None:
     levels = np.array([1, 1, 2, 0, 0, 0, 0], np.int16)
     objset, item = np.array([0, 54, 54, 54, 54, 54, 54]), np.array([1, 0, 1, 1, 1, 1, 1])

@@ -230,6 +230,13 @@ def test_the_bottleneck_is_as_busy_as_its_row() -> None:
     assert found.utilisation == row.utilisation
 
 
+def test_a_link_that_all_drives_of_a_role_are_behind_has_no_row_of_its_own() -> None:
+    both = (MODEL.leaves[0], replace(MODEL.leaves[1], link=0), *MODEL.leaves[2:])
+    rows = {row.role: row.count for row in summary.leaf_rows(result(model=replace(MODEL, leaves=both)))}
+    assert rows["source"] == 2
+    assert not [role for role in rows if "behind" in role]
+
+
 def test_drives_of_other_vdevs_are_no_sources() -> None:
     other = VdevModel(kind="mirror", parity=0, ashift=12, read_leaf=(2,), write_leaf=(-1,))
     run = result(model=replace(MODEL, vdevs=(*MODEL.vdevs, other)), busy=(40.0, 20.0, 5.0, 90.0))

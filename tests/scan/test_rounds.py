@@ -63,6 +63,20 @@ def test_a_strict_limit_is_looked_at_with_every_entry() -> None:
     assert found[1] == [3]
 
 
+def test_the_entry_of_the_lowest_address_that_still_waits_takes_its_extent() -> None:
+    """It is the smallest and goes last: with it and another 200 bytes are held, and one more is too much."""
+    queue = queue_of(np.arange(6) * 1000, [1, 8, 8, 8, 8, 8])
+    assert swept(queue, hard=300.0, soft=200.0, strict=True) == [[1], [2], [3], [0, 4, 5]]
+
+
+@pytest.mark.parametrize("first", [(63, 64), (64, 63)])
+def test_neighbours_are_one_extent_wherever_they_lie(first: tuple[int, int]) -> None:
+    """Two neighbours and one apart take 3 * 52 + 2 * 48 = 252 bytes; so much only the third reaches."""
+    rest = [place for place in range(128) if place not in {*first, 10}]
+    queue = queue_of(np.array([*first, 10, *rest]) * 1000, 1)
+    assert swept(queue, gap=999, hard=200.0, soft=200.0, strict=True)[0] == [2]
+
+
 def test_the_best_score_goes_first_and_those_of_one_score_by_address() -> None:
     """Two of 8 bytes, then those of 5 and of 4, which are the same coarsely; the fifth is visited later."""
     queue = queue_of([30, 10, 40, 20, 1000], [4, 8, 8, 5, 1])

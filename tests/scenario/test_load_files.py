@@ -95,6 +95,7 @@ def test_jobs_of_fio_become_loads(tmp_path: Path) -> None:
         ("rw=randwrite\nfsync=1\nnumjobs=4", {"kind": "sync-write", "threads": 4}),
         ("rw=write:8k\nsync=dsync\nbs=4ki", {"kind": "sync-write", "size": 4000}),
         ("rw=read\nrate=10m\nnumjobs=3", {"bandwidth": 30.0 * 2**20}),
+        ("rw=randread\nrate_iops=20\nnumjobs=3", {"rate": 60.0}),
         ("rw=randread\nruntime=60d", {"hours": None}),
     ],
 )

@@ -106,6 +106,16 @@ def test_worked_example_of_14_children() -> None:
     assert placed == [(c, 0x5000) for c in (10, 4, 11)] + [(c, 0x1005000) for c in (1, 7, 3, 13, 9, 0)]
 
 
+def test_a_permutation_serves_as_many_slices_as_there_are_children_turned_by_one_each() -> None:
+    table = permutations.draid_permutations(6)
+    for number in range(3 * 6):
+        found = [draid.draid_child(slot, number, table) for slot in range(6)]
+        assert found == [(child + number % 6) % 6 for child in table[number // 6].tolist()]
+        assert sorted(found) == list(range(6))
+    again = [draid.draid_child(slot, 6 * len(table), table) for slot in range(6)]
+    assert again == table[0].tolist(), "after the last comes the first"
+
+
 def test_needs_child_looks_at_both_groups() -> None:
     data, parity, children, spares = 2, 1, 6, 0
     table = permutations.draid_permutations(children)

@@ -74,6 +74,16 @@ def test_the_form_is_complete(name: str) -> None:
     assert (table.dtype, table.shape[1]) == (np.int64, vdev.children)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("raidz2x6", "raidz2"), ("raidz3x9", "raidz3"), ("mirror2", "mirror"), ("raidz1x4+1", "raidz1"),
+     ("draid2:8d:41c:2s", "draid2:8d:41c:2s")],
+)  # fmt: skip
+def test_a_status_names_the_parity_of_a_raidz_and_all_numbers_of_a_draid(text: str, words: str) -> None:
+    vdev = Layout.parse(text).vdevs[0]
+    assert kind(vdev).status_word(vdev) == words
+
+
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_zpool_names_it_so_that_it_is_found_again(text: str) -> None:
     vdev = Layout.parse(text).vdevs[0]
@@ -197,6 +207,16 @@ def test_space_grows_with_the_drives(vdev: VdevSpec, leaf: int) -> None:
     assert 0 <= vdev.parity < width <= vdev.children
     assert 1 <= kind(vdev).drives_read(vdev, 8) <= vdev.children
     assert 1 <= kind(vdev).spanned_children(vdev) <= vdev.children
+
+
+def test_a_draid_has_two_drives_at_least_and_each_number_once() -> None:
+    assert str(Layout.parse("draid1:1d:2c").vdevs[0]) == "draid1:1d:2c"
+    for text, words in (
+        ("draid1:1d:1c", "2 to 255 drives"), ("draid2:8d:8d:41c", "the number ending in 'd' twice"),
+        ("draid2:8d:41c:2s:1s", "the number ending in 's' twice"), ("draid2:8d", "drives is missing"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=words):
+            Layout.parse(text)
 
 
 def test_numbers_of_nine_digits_are_read_and_longer_ones_refused() -> None:

@@ -53,6 +53,20 @@ def test_sizes_sum_to_data_and_parity(block: tuple[int, int, int, int, int]) -> 
     assert 0 <= skipped <= parity
 
 
+@pytest.mark.parametrize(
+    ("psize", "width", "parity", "skipped", "start"),
+    [
+        (4096, 3, 1, 0, 2), (4097, 3, 1, 1, 0), (8192, 3, 1, 1, 0), (3 * 4096, 6, 2, 1, 5),
+        (5 * 4096, 6, 2, 0, 3), (4 * 4096 + 1, 6, 2, 0, 3), (7 * 4096, 6, 2, 1, 5), (1, 4, 3, 0, 0),
+    ],
+)  # fmt: skip
+def test_skip_sectors_fill_up_and_follow_the_longer_columns(
+    psize: int, width: int, parity: int, skipped: int, start: int
+) -> None:
+    """To a multiple of parity and one, from column 0 where all are as long (vdev_raidz_map_alloc)."""
+    assert raidz.raidz_skip(psize, 12, width, parity) == (skipped, start)
+
+
 @given(blocks())
 def test_pieces_cover_the_address_range_without_overlap(block: tuple[int, int, int, int, int]) -> None:
     offset, psize, ashift, width, parity = block

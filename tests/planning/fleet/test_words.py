@@ -137,6 +137,7 @@ def test_a_row_of_the_data_frame_has_every_level_and_range_by_its_name() -> None
     pytest.importorskip("pandas")
     data = answer().to_pandas()
     first = data.iloc[0]
+    assert answer().to_dict()["schema_version"] == 1
     assert (first["name"], first["missing_1_s"], first["missing_2_s"]) == ("a", 10 * HOUR, 2 * HOUR)
     assert (first["missing_3_s"], first["missing_4_s"], "missing_0_s" in data) == (HOUR, 0.0, False)
     assert (first["vdev_per_year"], first["vdev_low"], first["vdev_high"]) == (0.04, 0.02, 0.08)

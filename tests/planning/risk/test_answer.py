@@ -207,6 +207,7 @@ def test_every_number_of_the_reliability_models_has_unit_source_and_kind() -> No
 
 def test_digits_are_those_the_range_leaves() -> None:
     assert chance(0.123456789, 0.123456789, 0.123456789).p == 0.123457
+    assert chance(0.0, 0.0, 1.2345e-6).model_dump() == {"p": 0.0, "low": 0.0, "high": 1.2e-6}
     assert chance(0.000123456, 0.00001, 0.0009).model_dump() == {"p": 0.00012, "low": 1e-05, "high": 0.0009}
     assert chance(0.00123456, 0.0012, 0.00126).p == 0.00123
 

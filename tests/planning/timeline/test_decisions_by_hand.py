@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ from zsim.planning.timeline.passes import (
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.redundancy import Level
 from zsim.planning.timeline.rules import rules_of
+from zsim.planning.timeline.scans import PassKind
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.evidence import RunningScan
 from zsim.scenario.releases.profile import load_release
@@ -304,6 +305,16 @@ def test_a_picture_of_one_pass_that_never_ends_reaches_its_end() -> None:
     assert drawn.get_size_inches()[1] == pytest.approx(1.6 + 0.36 * 3), "room for two passes at least"
     assert upper.get_ylim()[0] > upper.get_ylim()[1]
     assert lower.get_ylim()[0] > lower.get_ylim()[1]
+
+
+def test_kinds_of_passes_are_told_apart_by_their_colours() -> None:
+    kinds = get_args(PassKind)
+    levels = (Level("raidz2-0", 0, HOUR, 0),)
+    passes = tuple(row(0, HOUR, 2 * HOUR, 3 * HOUR, kind=kind) for kind in kinds)
+    upper, lower = gantt.figure(answer(passes=passes, redundancy=levels)).axes
+    bars = [each.get_facecolor()[:3] for each in upper.patches]
+    assert len(bars) == len(kinds) == 5
+    assert len({*bars, lower.patches[0].get_facecolor()[:3]}) == 6, "nor is one that of no redundancy"
 
 
 def test_events_of_a_story_begin_with_its_pool() -> None:

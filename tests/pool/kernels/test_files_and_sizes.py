@@ -55,7 +55,9 @@ from zsim.pool.simulator.writing import (
     file_of_slot,
     held,
     new_file,
+    open_next_run,
     remove_bytes,
+    remove_file,
     txg_room,
 )
 from zsim.scenario.layout import VdevSpec
@@ -278,6 +280,33 @@ def test_a_removed_file_is_written_again_once_all_have_been() -> None:
     assert sorted(found[1:4]) == [7, 8, 9]
     assert found[4] == -1
     assert int(memory.now["dead"][0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("records", "indirect", "blocks"), [(4, (4, 6), 7), (3, (3, 5), 6), (2, (2,), 3), (1, (), 1)]
+)
+def test_a_file_takes_its_records_and_indirect_blocks_with_it_and_nothing_of_the_next(
+    records: int, indirect: tuple[int, ...], blocks: int
+) -> None:
+    """Of two pointers each: four records need two indirect blocks and one above them, in this order."""
+    memory = space()
+    memory.now["pointers"], memory.now["alive"], memory.now["unfinished"] = 2, 1, -1
+    memory.files["records"][0], memory.files["levels"][0] = records, len(indirect)
+    memory.files["indirect"][0][1 : len(indirect) + 1] = indirect
+    memory.slots["copies"][:9] = 1
+    memory.datasets["snapshot"][0] = 99
+    remove_file(memory.table, 0)
+    assert memory.slots["copies"][:9].tolist() == [0] * blocks + [1] * (9 - blocks)
+    assert int(memory.now["kept"][0]) == blocks, "a snapshot holds them"
+
+
+def test_runs_begin_until_as_much_is_overwritten_as_was_asked_for() -> None:
+    memory = space()
+    memory.now["alive"], memory.now["next_file"], memory.now["by_file"] = 1, 1, 1
+    memory.now["shortest"] = memory.now["longest"] = 1
+    memory.files["records"][0], memory.files["lsize"][0] = 1, RECORD
+    memory.now["goal"] = 2 * RECORD
+    assert [bool(open_next_run(memory.table)) for _ in range(3)] == [True, True, False]
 
 
 @pytest.mark.parametrize("share", [0.25, 0.8])
