@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +40,30 @@ WRONG: dict[str, tuple[str, Callable[[], object]]] = {
     "sweep, store": ("store", lambda: zsim.sweep(layout="mirror2", store=True)),  # type: ignore[arg-type]
     "sweep, jobs": ("jobs", lambda: zsim.sweep(layout="mirror2", fill=0.3, jobs=True)),
     "sweep, endless": ("sweep", lambda: zsim.sweep(layout="mirror2", seed=itertools.count())),
+    "scenario": ("scenario", lambda: zsim.Scenario.from_dict(NUMBER)),
+    "scenario, pairs": ("scenario", lambda: zsim.Scenario.from_dict(["layout"])),  # type: ignore[arg-type]
+    "scenario, file": ("scenario", lambda: zsim.Scenario.read(NUMBER)),
+    "fleet, data": ("fleet", lambda: zsim.Fleet.from_dict(NUMBER)),
+    "fleet, file": ("fleet", lambda: zsim.Fleet.read(NUMBER)),
+    "risk, number": ("mttr", lambda: zsim.RiskInputs(mttr=np.array([1, 2]))),  # type: ignore[arg-type]
+    "risk, truth": ("years", lambda: zsim.RiskInputs(years=True)),
+    "risk, no number": ("stress", lambda: zsim.RiskInputs(stress=math.nan)),
+    "risk, beyond floats": ("shape", lambda: zsim.RiskInputs(shape=10**400)),
+    "risk, name": ("method", lambda: zsim.RiskInputs(method=np.array([1, 2]))),  # type: ignore[arg-type]
+    "plan, drives": ("drives", lambda: zsim.plan_layouts(drives=10**400)),
+    "plan, usable": ("usable", lambda: zsim.plan_layouts(usable=math.nan)),  # type: ignore[arg-type]
+    "plan, price": ("--price", lambda: zsim.plan_layouts(drives=6, price="350")),  # type: ignore[arg-type]
+    "plan, wishes": ("require", lambda: zsim.plan_layouts(drives=6, require=None)),  # type: ignore[arg-type]
+    "plan, one wish": ("require", lambda: zsim.plan_layouts(drives=6, require="p90 < 1h")),
+    "plan, inputs": ("inputs", lambda: zsim.plan_layouts(drives=6, inputs=NUMBER)),
+    "plan, sort": ("--sort", lambda: zsim.plan_layouts(drives=6, sort={})),  # type: ignore[arg-type]
+    "decide, also": ("also", lambda: zsim.decide("replace-one", also=NUMBER)),
+    "decide, reboot": ("reboot", lambda: zsim.decide("replace-one", reboot=NUMBER)),
+    "eta, files": ("files", lambda: zsim.eta(PASTE, files="lsblk.txt")),
+    "eta, file": ("files", lambda: zsim.eta(PASTE, files=[NUMBER])),
+    "plan, wish": ("--require", lambda: zsim.plan_layouts(drives=6, require=[NUMBER])),
+    "eta, stated": ("stated", lambda: zsim.eta(PASTE, stated=NUMBER)),
+    "compare, drives": ("drives", lambda: zsim.compare("mirror2", fill=0.3, drives="6")),  # type: ignore[arg-type]
     "validate, paths": ("paths", lambda: zsim.validate(paths=NUMBER)),
     "validate, path": ("paths", lambda: zsim.validate(paths=[NUMBER])),
     "validate, jobs": ("jobs", lambda: zsim.validate(["raidz_map_vectors"], jobs="")),  # type: ignore[arg-type]

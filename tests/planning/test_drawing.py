@@ -9,7 +9,7 @@ import pytest
 
 from zsim.planning.drawing import BAND, MOST_CELLS, MOST_COLUMNS, MOST_LINES, figure
 from zsim.planning.rows import axes_of, is_number, row_read
-from zsim.prediction.answer.drawing import Picture
+from zsim.prediction.answer.drawing import Picture, render
 
 HOUR = 3600.0
 Row = dict[str, Any]
@@ -211,3 +211,12 @@ def test_axes_are_what_varies_numbers_first() -> None:
 def test_a_kept_row_is_numbers_and_words_that_an_answer_can_have(changes: Row, good: bool) -> None:
     assert (row_read({"p50_s": 3.0, "bottleneck": "target", **changes}) is not None) == good
     assert row_read([1]) is None
+
+
+def test_signs_that_steer_a_terminal_are_escaped_and_foreign_writing_is_drawn_without_a_warning() -> None:
+    """Warnings are errors in tests: a sign that the font lacks is none."""
+    rows = [row(HOUR, name="\x1b[2J evil"), row(2 * HOUR, name="\u6c34\u69fd")]
+    text = render(figure(["name"], rows), "svg").decode()
+    assert "\\u001b[2J evil" in text
+    assert "\x1b" not in text
+    assert "\u6c34\u69fd" in text

@@ -262,3 +262,9 @@ def test_equal_data_is_told_as_what_was_asked() -> None:
     uneven = compare("mirror2", "raidz1x3", drives=5, drive_size="4TB", fill=0.3)
     assert "drives 5" not in str(uneven)
     assert [row["drives"] for row in uneven] == [4, 3]
+
+
+def test_a_heading_with_line_ends_of_its_own_has_a_width(capsys: pytest.CaptureFixture[str]) -> None:
+    """As of an axis whose name came from a file with a line end in the name."""
+    grid = Grid(["a\nb\nc", "p50"], [["1", "2"]], frozenset({0, 1}))
+    assert fitted(grid, 80) == [grid]

@@ -12,9 +12,10 @@ import pytest
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
+from zsim.cli.main import main
 from zsim.scenario.layout import Layout
 from zsim.scenario.releases.capacity import leaf_asize, pool_size, vdev_asize, vdev_capacity
-from zsim.scenario.releases.profile import ReleaseProfile, load_release, release_names
+from zsim.scenario.releases.profile import ReleaseProfile, Tunables, load_release, release_names
 
 RUNNING: dict[str, Any] = json.loads(
     (Path(__file__).parents[1] / "data" / "openzfs_running_values.json").read_text()
@@ -350,3 +351,29 @@ def test_a_damaged_profile_is_refused_by_file_and_field(
     monkeypatch.setattr(model_data, "models_directory", lambda: tmp_path / "models")
     with pytest.raises(InputError, match=r"mine-1\.0\.toml: behaviour\.scan\.choice 'random'"):
         load_release("mine-1.0")
+
+
+def test_a_tunable_that_a_release_of_a_user_lacks_is_named_with_what_to_do(tmp_path: Path) -> None:
+    known = load_release("openzfs-0.8").tunables
+    few = Tunables({name: value for name, value in known.items() if name != "zfs_vdev_max_ms_shift"})
+    assert "zfs_vdev_max_ms_shift" not in few
+    assert few.get("zfs_vdev_max_ms_shift", 7) == 7
+    with pytest.raises(InputError, match=r"zfs_vdev_max_ms_shift is missing.*\[tunables\] of its file"):
+        few["zfs_vdev_max_ms_shift"]
+    shipped = model_data.models_directory() / "releases" / "openzfs-0.8.toml"
+    name = "zfs_vdev_default_ms_shift"
+    lines = [each for each in shipped.read_text().splitlines() if not each.startswith(name)]
+    path = tmp_path / "m.toml"
+    path.write_text("\n".join(lines))
+    words = [
+        "predict",
+        "--layout",
+        "raidz1x4",
+        "--fill",
+        "0.2",
+        "--drive-size",
+        "20GB",
+        "--release",
+        str(path),
+    ]
+    assert main(words) == 2

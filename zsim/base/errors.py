@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import os
 import unicodedata
+from numbers import Integral, Real
 
+LARGEST = 10**300
+"""Whole numbers beyond this are no floats."""
 UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Categories of Unicode: controls, formatting, surrogates, separators of lines and paragraphs."""
 
@@ -74,6 +79,36 @@ def check_kind(field: str, value: object, kinds: tuple[type, ...], allowed: str,
     """
     if not isinstance(value, kinds):
         raise InputError(field, value, allowed, remedy)
+
+
+def check_number(field: str, value: object, remedy: str, *, whole: bool = False) -> None:
+    """Refuse what is given for a number, if anything is, and is none that can be reckoned with.
+
+    Parameters
+    ----------
+    field : str
+    value : object
+        Numbers of numpy count; truth values, what is not a number and what no float holds do not.
+    remedy : str
+    whole : bool
+        Whether it has to be a whole number.
+
+    Raises
+    ------
+    InputError
+    """
+    if value is None:
+        return
+    if not isinstance(value, bool) and isinstance(value, Integral if whole else Real):
+        held = not isinstance(value, Integral) or abs(int(value)) <= LARGEST
+        if held and not math.isnan(float(value)):
+            return
+    raise InputError(field, value, "it is a whole number" if whole else "it is a number", remedy)
+
+
+def check_path(field: str, value: object) -> None:
+    """Refuse what is no path."""
+    check_kind(field, value, (str, os.PathLike), "it is the name of a file", "give its path as text")
 
 
 def check_function(field: str, value: object) -> None:

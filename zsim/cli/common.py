@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import re
 import sys
@@ -173,7 +172,7 @@ def number(text: str | None, name: str) -> float | None:
     if text is None:
         return None
     found = plain_number(text)
-    if found is None or not math.isfinite(found):
+    if found is None:
         raise InputError(f"--{name.replace('_', '-')}", text, "it is a number", "write for instance 6")
     return found
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, check_number
 from zsim.base.notebook import watched
 from zsim.base.units import parse_bytes
 from zsim.case.case import Case
@@ -81,6 +81,7 @@ def compare(
         raise InputError(
             "layouts", None, "a comparison needs at least one", "name layouts such as raidz2x6 mirror2"
         )
+    check_number("drives", drives, "write drives=24", whole=True)
     if drives is not None and usable is not None:
         raise InputError("usable", usable, "it excludes drives", "give one of the two")
     if data is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from zsim.base.errors import printable
 from zsim.base.units import format_duration
 from zsim.planning.rows import TUNABLE, Row, axes_of, is_number
 from zsim.prediction.answer.drawing import (
@@ -86,7 +87,7 @@ def _intervals(rows: Sequence[Row], names: Sequence[str]) -> Picture:
             told, ((high or middle) / size, place), (8, 0), textcoords="offset points", va="center",
             fontsize=LETTERS, color=INK,
         )  # fmt: skip
-    labels = [_label(row, names) for row in rows]
+    labels = [printable(_label(row, names)) for row in rows]
     axes.set_yticks(range(len(rows)), labels)
     axes.invert_yaxis()
     axes.set(xlabel=f"resilver [{unit}], p10 to p90 with the median", ylim=(len(rows) - 0.4, -0.6))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 from pydantic import ValidationError, model_validator
 
+from zsim.base.errors import check_kind, check_path
 from zsim.scenario import files
 from zsim.scenario.checks import check_scenario
 from zsim.scenario.fields import Fields
@@ -94,6 +95,7 @@ class Scenario(Fields):
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
         """Return the scenario of plain data, as `stated` gives it or a TOML file holds it."""
+        check_kind("scenario", data, (Mapping,), "it is a mapping of fields to values", "give a dict")
         return cls.model_validate(dict(data))
 
     @classmethod
@@ -105,6 +107,7 @@ class Scenario(Fields):
         InputError
             Naming the file, when it cannot be read or something in it cannot be used.
         """
+        check_path("scenario", path)
         return cls.model_validate(files.apply_overrides(files.read_scenario(Path(path)), overrides))
 
     def to_toml(self) -> str:

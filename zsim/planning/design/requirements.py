@@ -124,7 +124,7 @@ class Requirement:
         InputError
             When it is none, or names nothing that is computed.
         """
-        match = _FORM.fullmatch(text)
+        match = _FORM.fullmatch(text) if isinstance(text, str) else None
         if match is None:
             allowed, remedy = "it has the form NAME < VALUE", 'write for instance "p90 < 24h"'
             raise InputError("--require", text, allowed, remedy)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, check_kind, check_number
 from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
 from zsim.base.units import DAY, format_bytes, format_duration
@@ -103,8 +103,12 @@ def plan_layouts(
     InputError
         When nothing or something impossible is asked for.
     """
+    for name, number in (("drives", drives), ("usable", usable)):
+        check_number(name, number, f"write {name}=60", whole=True)
+    check_kind("inputs", inputs, (RiskInputs, type(None)), "it is a RiskInputs", "leave it out")
+    check_kind("require", require, (list, tuple), "it is a list of wishes", 'write require=["p90 < 24h"]')
     wishes = [Requirement.parse(each) for each in require]
-    if sort not in SORTS:
+    if not isinstance(sort, str) or sort not in SORTS:
         raise InputError("--sort", sort, f"it is one of {', '.join(SORTS)}", "write usable")
     context = Context(common, inputs or RiskInputs(), jobs, store)
     report = reporting(on_progress)
@@ -159,6 +163,7 @@ def _candidates(
     spares: int,
 ) -> list[Candidate]:
     for name, money in (("--budget", budget), ("--price", price)):
+        check_number(name, money, f"write {name} 350")
         if money is not None and not 0.0 < money <= MOST_MONEY:
             allowed = f"a sum of money is above 0 and at most {MOST_MONEY:.0e}"
             raise InputError(name, money, allowed, f"write {name} 350")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from zsim.base.errors import check_function
+from zsim.base.errors import check_function, check_kind, check_path
 from zsim.base.provenance import provenance
 from zsim.case.case import Case
 from zsim.planning.eta.answer import Eta
@@ -91,6 +91,10 @@ def eta(
     (`zsim.prediction.progress.remaining`); what each has left is stretched by how much slower it goes here.
     """
     check_function("on_progress", on_progress)
+    check_kind("files", files, (list, tuple), "it is a list of files", 'write files=["lsblk.txt"]')
+    for each in files:
+        check_path("files", each)
+    check_kind("stated", stated, (Mapping, type(None)), "it maps fields to values", "give a dict")
     paste = read_paste(text, files, pool=pool, overrides=overrides, stated=dict(stated or {}), now=now)
     return eta_of(paste.scenario, paste, on_progress)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from zsim.base.errors import printable
 from zsim.planning.fleet.records import PoolsRow
 from zsim.prediction.answer.drawing import CAUSES, WIDTH, Picture, headed, key_below, plain
 
@@ -18,7 +19,7 @@ def figure(pools: Sequence[PoolsRow], title: str) -> Picture:
     drawn = Picture(figsize=(WIDTH, sum(heights) + 0.8), layout="constrained")
     upper, lower = drawn.subplots(2, 1, height_ratios=heights)
     rows = sorted(pools, key=lambda row: row.share)
-    names = [row.name for row in rows]
+    names = [printable(row.name) for row in rows]
     _ranges(upper, rows, names)
     _levels(lower, rows, names)
     key_below(drawn, lower, 4)

@@ -8,7 +8,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, check_kind, check_path
 from zsim.base.model_data import is_number, load_toml
 from zsim.base.units import parse_duration, parse_fraction
 from zsim.planning.risk.group import HOUR, YEAR
@@ -120,6 +120,7 @@ class Fleet(BaseModel):
         InputError
             Naming the field that cannot be used.
         """
+        check_kind("fleet", data, (Mapping,), "it is a mapping of fields to values", "give a dict")
         pools = data.get("pool")
         if not isinstance(pools, list) or not all(isinstance(each, Mapping) for each in pools):
             raise InputError(
@@ -137,6 +138,7 @@ class Fleet(BaseModel):
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """Return the fleet of a TOML file; see `from_dict` for what is raised."""
+        check_path("fleet", path)
         return cls.from_dict(load_toml(Path(path), "fleet"))
 
     def changed(self, **changes: object) -> Self:

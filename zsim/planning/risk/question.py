@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, check_number
 from zsim.base.units import DAY, format_duration
 from zsim.planning.risk.group import HOUR, YEAR, CorrelationLaw, Discipline
 from zsim.planning.risk.reliability import Z90, Spread, fleet_rate, model_of_drive, model_rate, number, source
@@ -136,6 +136,7 @@ _NAMES = (
 
 def _check(inputs: RiskInputs, name: str, low: float, high: float, remedy: str) -> None:
     value = getattr(inputs, name)
+    check_number(name.replace("_", "-"), value, remedy)
     if value is None or low <= value <= high:
         return
     allowed = f"it lies between {_shown(name, low)} and {_shown(name, high)}"
@@ -150,7 +151,7 @@ def _shown(name: str, value: float) -> str:
 
 def _known(inputs: RiskInputs, name: str, known: tuple[str, ...]) -> None:
     value = getattr(inputs, name)
-    if value is not None and value not in known:
+    if value is not None and not (isinstance(value, str) and value in known):
         raise InputError(
             name.replace("_", "-"), value, f"it is one of {', '.join(known)}", f"write {known[0]}"
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zsim.base.errors import InputError, check_function
+from zsim.base.errors import InputError, check_function, check_kind
 from zsim.base.parsed import table
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.timeline.api import cleaned, read_plan, timeline
@@ -192,6 +192,8 @@ def decide(
     -----
     All alternatives are told in the same worlds, so that they are compared world by world.
     """
+    check_kind("reboot", reboot, (bool,), "it is true or false", "leave it out")
+    check_kind("also", also, (Mapping, type(None)), "it maps names to changes of the plan", "give a dict")
     now = _now(plan, replace_too, reboot)
     check_function("on_progress", on_progress)
     resolved = facts(now.pool)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import logging
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
+from zsim.base.errors import printable
 from zsim.base.files import check_ending, replace_file
 from zsim.prediction.answer.tables import wrapped
 
@@ -115,8 +117,17 @@ def save(drawn: Figure, path: str | Path) -> None:
 def render(drawn: Figure, form: str) -> bytes:
     """Return a figure as the bytes of a file of the given format, without a date in it."""
     stream = io.BytesIO()
+    for text in drawn.findobj(Text):
+        assert isinstance(text, Text)
+        text.set_text("\n".join(map(printable, text.get_text().split("\n"))))
     metadata = {"Date": None} if form == "svg" else {"CreationDate": None} if form == "pdf" else None
-    with mpl.rc_context({"svg.hashsalt": "zsim", "svg.fonttype": "none"}), _without(BUILD_DATE):
+    with (
+        mpl.rc_context({"svg.hashsalt": "zsim", "svg.fonttype": "none"}),
+        _without(BUILD_DATE),
+        warnings.catch_warnings(),
+    ):
+        # Names of pools may be in any writing; a sign that the font lacks is drawn as a box.
+        warnings.filterwarnings("ignore", "Glyph .* missing from")
         drawn.savefig(stream, format=form, metadata=metadata)
     return stream.getvalue()
 

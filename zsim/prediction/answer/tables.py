@@ -84,7 +84,8 @@ def _least_widths(grid: Grid) -> list[int]:
 def _of_two_lines(head: str) -> int:
     """Return the least width in which a head takes two lines or less."""
     least = max(map(len, head.split()), default=1)
-    return next(width for width in range(least, len(head) + 2) if wrapped(head, width).count("\n") <= 1)
+    fitting = (width for width in range(least, len(head) + 2) if wrapped(head, width).count("\n") <= 1)
+    return next(fitting, least)  # one with line ends of its own has more lines at any width
 
 
 def _widths(grid: Grid, room: int) -> list[int]:

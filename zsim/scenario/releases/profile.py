@@ -38,6 +38,10 @@ _SCRUB_MINIMUM = ("zfs_scrub_min_time_ms", "zfs_scan_min_time_ms")
 _TRUTH = {"true": 1, "yes": 1, "on": 1, "false": 0, "no": 0, "off": 0}
 
 
+class NoTunableError(InputError, KeyError):
+    """A tunable that is asked for and that a release, written by a user, does not have."""
+
+
 class Tunables(Mapping[str, int]):
     """The tunables of a release: a mapping that cannot be changed, and can be hashed and pickled.
 
@@ -52,7 +56,11 @@ class Tunables(Mapping[str, int]):
         self._values = dict(sorted(values.items()))
 
     def __getitem__(self, name: str) -> int:
-        return self._values[name]
+        try:
+            return self._values[name]
+        except KeyError:
+            allowed = "its release has no such tunable, and what is simulated depends on it"
+            raise NoTunableError(name, None, allowed, "add it to [tunables] of its file") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
