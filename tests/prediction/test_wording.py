@@ -211,8 +211,11 @@ def test_the_first_screen_says_what_helps_most_and_what_it_costs() -> None:
     idle = " ".join(brief.brief_text(answer(alternatives=(other,))).split())
     assert "What helps most: faster drives; no change of scan order, write cache or ports saves more" in idle
     cache = Driver(
-        field="write_cache", low_s=9.0, high_s=36_000.0, narrows=0.2, sampled=True, words="check it"
+        field="write_cache", low_s=30_000.0, high_s=32_000.0, narrows=0.005, sampled=True, words="check it"
     )
+    little = cache.model_copy(update={"high_s": 31_000.0, "narrows": 0.2})
+    still = answer(alternatives=(other,), uncertainty=Uncertainty(drivers=(little,)))
+    assert "write cache or ports saves more" in " ".join(brief.brief_text(still).split())
     unknown = answer(alternatives=(other,), uncertainty=Uncertainty(drivers=(cache,)))
     assert "or write caches switched on where they are off; no change of scan order or ports" in " ".join(
         brief.brief_text(unknown).split()

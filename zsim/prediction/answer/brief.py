@@ -128,10 +128,15 @@ def _helps_most(prediction: Answer) -> tuple[str, ...]:
 
 
 def _may_be_off(prediction: Answer) -> bool:
-    """Tell whether write caches are among what is not known, and matter."""
+    """Tell whether write caches are among what is not known, and matter where they are off.
+
+    Few are, so that to know it narrows the interval little however much longer it takes without them.
+    """
     known = prediction.uncertainty
     drivers = known.drivers if known is not None else ()
-    return any(each.field == "write_cache" and (each.narrows or 0.0) > WORTH_SAYING for each in drivers)
+    return any(
+        each.field == "write_cache" and each.high_s > (1.0 + WORTH_SAYING) * each.low_s for each in drivers
+    )
 
 
 def _faster(prediction: Answer) -> str:
