@@ -47,8 +47,7 @@ def drivers(
     logs = np.log(np.asarray(times, dtype=float))
     ridge = 0.5 * np.eye(scores.shape[1])
     slopes = np.linalg.solve(scores.T @ scores + ridge, scores.T @ (logs - logs.mean()))
-    history = [unknown.name for unknown in inputs].index("history") if _has_history(inputs) else 0
-    return _drivers(inputs, (slopes**2).tolist(), logs, scores[:, history], records)
+    return _drivers(inputs, (slopes**2).tolist(), logs, scores[:, _place_of_history(inputs)], records)
 
 
 def drivers_of_draws(
@@ -76,12 +75,13 @@ def drivers_of_draws(
     logs = np.log(times)
     groups = [_groups(unknown, scores[:, place]) for place, unknown in enumerate(inputs)]
     variances = [_between(each, logs) for each in groups]
-    history = [unknown.name for unknown in inputs].index("history") if _has_history(inputs) else 0
-    return _drivers(inputs, variances, logs, _means(groups[history], logs), records)
+    return _drivers(inputs, variances, logs, _means(groups[_place_of_history(inputs)], logs), records)
 
 
-def _has_history(inputs: Sequence[Unknown]) -> bool:
-    return any(unknown.name == "history" for unknown in inputs)
+def _place_of_history(inputs: Sequence[Unknown]) -> int:
+    """Return the place of the use of the pool among the unknowns; the first where it is none of them."""
+    names = [unknown.name for unknown in inputs]
+    return names.index("history") if "history" in names else 0
 
 
 def _groups(unknown: Unknown, scores: F64) -> NDArray[np.int64]:
