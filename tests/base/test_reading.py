@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import subprocess
@@ -194,3 +195,18 @@ def test_a_number_that_is_none_is_shown(value: object) -> None:
     with pytest.raises(InputError, match=r"rate\.value .* cannot be used") as found:
         quantity_of(data, "rate", Path("m.toml"))
     assert found.value.value == value
+
+
+def test_a_file_that_cannot_be_read_to_its_end_has_no_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As /proc/self/mem, or a file on a disk that fails: it is the file that is at fault, no output."""
+    path = tmp_path / "m.txt"
+    path.write_text("x")
+
+    def failing(stream: object, name: str) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(reading.hashlib, "file_digest", failing)
+    with pytest.raises(InputError, match="metaslabs .*m.txt' cannot be used: input/output error"):
+        reading.content_mark(path, "metaslabs")

@@ -502,8 +502,11 @@ def content_mark(path: str | Path, field: str = "file") -> str:
     key = (os.path.realpath(path), state)
     if key not in _marks:
         begun = time.time()
-        with _raw(path, field, REMEDY) as stream:
-            found = hashlib.file_digest(cast("Any", stream), "sha256").hexdigest()
+        try:
+            with _raw(path, field, REMEDY) as stream:
+                found = hashlib.file_digest(cast("Any", stream), "sha256").hexdigest()
+        except OSError as error:
+            raise _refusal(path, field, REMEDY, error) from error
         if begun - max(state.modified, state.changed) / 1e9 < SETTLED_S:
             return found
         if len(_marks) >= MOST_MARKS:

@@ -174,9 +174,9 @@ def path_sentence(error: OSError) -> str:
     """Say in one sentence which path could not be used and what to do."""
     reason = (error.strerror or "cannot be opened").lower()
     if error.filename is None:
-        return f"the output cannot be written: {reason}; make room, or send it elsewhere"
+        return f"the output cannot be written: {reason}; make room, or send it elsewhere."
     name = cut(one_line(error.filename), MOST_GIVEN)
-    return f"{name}: {reason}; name a path that exists and that you may use"
+    return f"{name}: {reason}; name a path that exists and that you may use."
 
 
 def is_short_of_memory(error: BaseException) -> bool:
