@@ -109,8 +109,12 @@ def text_of(name: str, value: object) -> str:
     if isinstance(value, Mapping) and name in _FORMS:
         return _FORMS[name](value)
     if isinstance(value, Mapping):
+        # Whatever name may stand among tunables, also that of a field with a unit.
+        named = name != "tunables"
         return ", ".join(
-            f"{key} {text_of(key, each)}" for key, each in value.items() if each not in (None, "")
+            f"{key} {text_of(key if named else '', each)}"
+            for key, each in value.items()
+            if each not in (None, "")
         )
     if isinstance(value, list):
         parts = _all_evidence(value) if name == "evidence" else [text_of(name, each) for each in value]
@@ -163,8 +167,6 @@ _FORMS: Formats = {
     "slow": lambda slow: str(SlowDrive.model_validate(slow)),
     "bad_sectors": lambda bad: str(BadSectors.model_validate(bad)),
     "attached": lambda attached: str(Attached.model_validate(attached)),
-    # Whatever name may stand there, also that of a field with a unit.
-    "tunables": lambda tunables: ", ".join(f"{key} {text_of('', each)}" for key, each in tunables.items()),
 }
 """Parts of a scenario that have a text form."""
 
