@@ -7,8 +7,8 @@ import os
 import unicodedata
 from numbers import Integral, Real
 
-LARGEST = 10**300
-"""Whole numbers beyond this are no floats."""
+LARGEST = 1e300
+"""Of numbers that can be reckoned with; whole ones beyond it may be no floats."""
 UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Categories of Unicode: controls, formatting, surrogates, separators of lines and paragraphs."""
 

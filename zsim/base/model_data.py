@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from zsim.base.errors import InputError, check_kind, is_unsafe
+from zsim.base.errors import LARGEST, InputError, check_kind, is_unsafe
 from zsim.base.reading import checked_name, content_mark, read_toml
 
 ModelKind = Literal["drives", "enclosures", "releases", "histories", "products"]
@@ -33,7 +33,6 @@ SINGULAR = {
     "products": "product",
 }
 
-LARGEST = 1e300
 FILE_ENDINGS = (".toml", ".json")
 """What a path of a model of one's own ends in; other names are the catalogue's."""
 

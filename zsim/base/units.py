@@ -30,9 +30,9 @@ MAX_BYTES = 2**63 - 1
 MINUTE = 60
 HOUR = 3600
 DAY = 86400
+YEAR = 365.25 * DAY
 MOST_ECHOED = 20
 """Letters of a number up to which a remedy repeats it."""
-YEAR = 365.25 * DAY
 
 _NUMBER = r"\d+(?:\.\d*)?|\.\d+"
 _SIZE = re.compile(rf"({_NUMBER})\s*([kmgtpe]?)(i?)(b|bytes?)?", re.ASCII | re.IGNORECASE)

@@ -230,8 +230,9 @@ class Work(EnsembleResult):
     @property
     def _is_enough(self) -> bool:
         """Whether members were so much work that no more are run: other scenarios taught what they tell."""
-        commands = math.fsum(each.run.children for each in self.ran)
-        return len(self.ran) >= FEWEST_MEMBERS and commands > MOST_COMMANDS and self._is_learned
+        if len(self.ran) < FEWEST_MEMBERS or not self._is_learned:
+            return False
+        return math.fsum(each.run.children for each in self.ran) > MOST_COMMANDS
 
     def _run_world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
         """Run a member on a small population, and what else it is to show there."""

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import InputError, cut
 from zsim.base.reading import bounded_lines, opened
+from zsim.base.units import YEAR
 from zsim.drives.derived import MAX_OFFSET
 
-LONGEST_S = 10 * 365.25 * 86400.0
+LONGEST_S = 10 * YEAR
 """From the first request of a trace to the last."""
 SECTOR = 512
 """Bytes of the block in which Linux and DiskSim count."""

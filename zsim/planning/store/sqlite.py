@@ -77,10 +77,15 @@ class Store:
 
     def _is_new(self, must_exist: bool) -> bool:
         """Tell whether the file is empty; refuse what is no store before anything is written to it."""
-        tables = {name for (name,) in self._base.execute("SELECT name FROM sqlite_master")}
-        if (tables or must_exist) and not {"form", "answers"} <= tables:
+        rows = self._base.execute("SELECT name, type FROM sqlite_master").fetchall()
+        # A view in place of a table may be endless, and a trigger leaves what nobody asked for.
+        other = next((name for name, kind in rows if kind not in ("table", "index")), None)
+        if other is not None:
+            allowed = f"it has a view or trigger ({printable(str(other), 60)}), as no store of zsim does"
+            raise InputError("store", str(self.path), allowed, "name another file")
+        if (rows or must_exist) and not {"form", "answers"} <= {name for name, _ in rows}:
             raise InputError("store", str(self.path), "it is no store of 'zsim sweep'", "name another file")
-        return not tables
+        return not rows
 
     def _begin(self, new: bool) -> None:
         # Written ahead and to the disk at each commit; a reader never waits for the writer.
@@ -88,11 +93,6 @@ class Store:
         self._base.execute("PRAGMA synchronous = NORMAL")
         if new:
             self._base.executescript(_SCHEMA)
-        # CREATE TABLE IF NOT EXISTS also takes a view, which may be endless, and leaves triggers.
-        others = self._base.execute("SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index')")
-        if (other := others.fetchone()) is not None:
-            allowed = f"it has a view or trigger ({printable(str(other[0]), 60)}), as no store of zsim does"
-            raise InputError("store", str(self.path), allowed, "name another file")
         # Any cell of SQLite may hold any kind of value, whatever its column is declared as.
         columns = ("key", "sources", "scenario", "answer")
         strange = " OR ".join(f"typeof({name}) <> 'text'" for name in columns)
