@@ -19,6 +19,7 @@ from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import Advice, Alternative, Quantiles
 from zsim.prediction.answer.tables import Grid, fitted, grid_text, wrapped
 from zsim.prediction.api import case_of
+from zsim.prediction.inputs.population import NoRoomError
 from zsim.prediction.runs import member, one_tile, rebuilding, what_if
 from zsim.prediction.runs.windows import WindowPlan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
@@ -255,6 +256,25 @@ def test_records_of_other_sizes_are_tried_where_nobody_says_which_they_are(
     assert set(found) <= set(what_if.RECORDS)
     for other in (case(), case(history="maildir", recordsize="128K")):
         assert what_if.other_records(bench(case=other), 1000.0) == {}
+
+
+def test_records_for_which_there_is_no_room_are_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That a pool so full could not hold them is no reason to refuse its own."""
+    full: list[Any] = []
+
+    def run(case: Any, *given: Any) -> Any:
+        if case in full:
+            raise NoRoomError("fill", "96 %", "no room")
+        return SimpleNamespace(time_s=50.0)
+
+    monkeypatch.setattr(what_if, "run_world", run)
+    monkeypatch.setattr(what_if, "_of_records", lambda case, size: size)
+    one = bench(case=case(history="maildir"))
+    every, largest = set(what_if.other_records(one, 1000.0)), what_if.RECORDS[-1]
+    full.append(largest)
+    assert set(what_if.other_records(one, 1000.0)) == every - {largest} < every
+    full.append(one.case)
+    assert what_if.other_records(one, 1000.0) == {}
 
 
 # The first screen.

@@ -371,9 +371,7 @@ def test_more_is_spent_on_telling_worlds_until_the_precision_is_reached() -> Non
     plain._run_on_tiles([0], 77)
     assert spent == [BUDGET] * MOST_TURNS, "as long as it is not known well enough, but not for ever"
     spent.clear()
-    plain.ran = [
-        SimpleNamespace(run=SimpleNamespace(children=commands)) for commands in (0, 2 * LIGHT_COMMANDS + 2)
-    ]
+    plain.ran = [SimpleNamespace(commands=commands) for commands in (0, 2 * LIGHT_COMMANDS + 2)]
     plain._run_on_tiles([0], 77)
     assert spent == [BUDGET], "its worlds are a lot of work"
     spent.clear()
@@ -398,7 +396,7 @@ def test_a_pool_of_few_drives_and_worlds_of_few_commands_are_light(
     """Their mean over the worlds that were run counts."""
     made: Any = SimpleNamespace(
         case=SimpleNamespace(leaves=leaves),
-        ran=[SimpleNamespace(run=SimpleNamespace(children=each)) for each in commands],
+        ran=[SimpleNamespace(commands=each) for each in commands],
     )
     assert Work._is_light.fget(made) is is_light  # type: ignore[attr-defined]
 

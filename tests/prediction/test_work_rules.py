@@ -17,9 +17,11 @@ from zsim.prediction import work as working
 from zsim.prediction.answer.records import Driver, EvidenceUsed
 from zsim.prediction.groups import lost_when_moved
 from zsim.prediction.inputs.ensemble import Unknown, draw_members, normal_strata
-from zsim.prediction.inputs.population import miniature
+from zsim.prediction.inputs.population import NoRoomError, miniature
 from zsim.prediction.runs import middle
+from zsim.prediction.runs.member import BLOCK_COMMANDS, MemberResult
 from zsim.prediction.runs.middle import MiddleWorld
+from zsim.prediction.runs.one_tile import run_world
 from zsim.prediction.runs.sampled import WARM_BLOCKS, SampledRun
 from zsim.prediction.runs.windows import SampledStream
 from zsim.prediction.statistics import response as regression
@@ -48,6 +50,7 @@ class RanMember(NamedTuple):
 
     time_s: float
     run: Any
+    commands: float = 0.0
 
 
 UNWEIGHED: Any = SimpleNamespace(away=lambda: 0.0)
@@ -312,7 +315,7 @@ def test_what_lies_in_groups_without_a_child_is_that_of_each_block_wherever_it_i
 
 
 @pytest.mark.parametrize(
-    ("children", "learned", "count"),
+    ("commands", "learned", "count"),
     [
         (2.0 * MOST_COMMANDS, True, FEWEST_MEMBERS),
         (1.01 * MOST_COMMANDS / FEWEST_MEMBERS, True, FEWEST_MEMBERS),
@@ -322,16 +325,108 @@ def test_what_lies_in_groups_without_a_child_is_that_of_each_block_wherever_it_i
     ],
 )
 def test_of_worlds_that_are_much_work_fewer_are_run(
-    children: float, learned: bool, count: int, monkeypatch: pytest.MonkeyPatch
+    commands: float, learned: bool, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At least eight, until they are too many child I/Os; all where nothing else tells of them."""
+    """At least eight, until they are too much work; all where nothing else tells of them."""
     made = work(_respond=lambda: None)
-    run = SimpleNamespace(children=children, progress=[])
-    made._run_world = lambda place: (RanMember(1.0, run), ())
+    run = SimpleNamespace(progress=[])
+    made._run_world = lambda place: (RanMember(1.0, run, commands), ())
     monkeypatch.setattr(Work, "_is_learned", learned)
     monkeypatch.setattr(working, "replace", lambda kept, **changes: kept)
     made._run_more(range(len(made.members)))
     assert (len(made.members), len(made.small), len(made.ran)) == (count,) * 3
+
+
+def test_the_work_of_a_world_is_its_child_ios_and_what_laying_out_its_blocks_is_worth() -> None:
+    found = MemberResult(1.0, 0.0, 1.0, 0.0, 1.0, SimpleNamespace(children=700), None, blocks=60)  # type: ignore[arg-type]
+    assert found.commands == 700 + 60 * BLOCK_COMMANDS
+    assert MemberResult(1.0, 0.0, 1.0, 0.0, 1.0, SimpleNamespace(children=700), None).commands == 700  # type: ignore[arg-type]
+    one = case(drive="wd40efrx", history="media-server", write_cache=True)
+    world = WorldRun(working.World(one))
+    assert world.result.blocks == len(world.pool.table)
+    assert world.result.commands > 5 * len(world.pool.table) > 0
+
+
+class WorldRun(NamedTuple):
+    """A world on a small population."""
+
+    world: Any
+
+    @property
+    def pool(self) -> Any:
+        return miniature(self.world.case, blocks=500)
+
+    @property
+    def result(self) -> Any:
+        return run_world(self.world.case, 500, lambda case: self.world.plane)
+
+
+def without_room(names: tuple[str, ...], **fields: Any) -> tuple[Any, list[str]]:
+    """Return work whose worlds of such uses find no room, and the uses of those that were run."""
+    made, ran = work(_respond=lambda: None, **fields), []
+
+    def run(place: int) -> Any:
+        if made.members[place].history in names:
+            raise NoRoomError("fill", "90 %", "no room")
+        ran.append(made.members[place].history)
+        return RanMember(float(len(ran)), SimpleNamespace(progress=[])), ()
+
+    made._run_world = run
+    return made, ran
+
+
+def test_possible_pools_without_room_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the use is not stated, one in which nothing fits is no reason to refuse the others."""
+    monkeypatch.setattr(working, "replace", lambda kept, **changes: kept)
+    made, ran = without_room(("maildir", "vm-host"))
+    drawn = [each.history for each in made.members]
+    made._run_more(range(len(made.members)))
+    assert ran == [each for each in drawn if each not in ("maildir", "vm-host")]
+    assert [each.history for each in made.members] == ran
+    assert made.small == [float(number) for number in range(1, len(ran) + 1)]
+    assert len(ran) < len(drawn)
+    assert made._of_those_without_room == (
+        f"{len(drawn) - len(ran)} possible pools (maildir and vm-host) are not simulated: 50 % full, "
+        "they have no hole large enough for the next block; say what the pool stores (--history)"
+    )
+
+
+def test_a_pool_without_room_in_any_world_is_refused() -> None:
+    made, _ = without_room(tuple({each.history for each in work().members}))
+    with pytest.raises(NoRoomError):
+        made._run_more(range(len(made.members)))
+    assert work()._of_those_without_room == ""
+
+
+def test_of_a_stated_use_the_note_names_no_flag(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, _ = without_room((), scenario={"history": "maildir"})
+    assert {each.history for each in made.members} == {None}
+    made._leave_out(3)
+    assert len(made.members) == 15
+    assert made._of_those_without_room == (
+        "1 possible pool (maildir) is not simulated: 50 % full, it has no hole "
+        "large enough for the next block"
+    )
+
+
+def test_it_ends_where_none_of_further_worlds_has_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = work(scenario={"precision": 0.001})
+    made.response = SimpleNamespace(half_width=1.0)
+    batches: list[int] = []
+
+    def none(places: range) -> None:
+        batches.append(len(places))
+        made.members = made.members[: places.start]
+
+    made._run_more = none
+    made._add_members()
+    assert batches == [16]
+    made._run_benches = lambda places, blocks, part: None
+    made._take_benches = lambda: None
+    spent: list[int] = []
+    made._run_telling = lambda blocks, budget: spent.append(budget)
+    made._run_on_tiles([0], 77)
+    assert len(spent) == 2, "once by default, once for the precision"
 
 
 # Windows and tiles.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 
 from zsim.base.constants import constant, whole_constant
 from zsim.base.machine.at_rest import LINKER, give_back_code
-from zsim.base.units import format_duration
+from zsim.base.units import format_duration, format_fraction
 from zsim.case.case import Case
 from zsim.case.worlds import in_world
 from zsim.engine.model import PlaneModel
@@ -22,7 +23,7 @@ from zsim.prediction.answer.records import Clients
 from zsim.prediction.inputs.clients import latencies
 from zsim.prediction.inputs.ensemble import MEMBERS, draw_members, member_at
 from zsim.prediction.inputs.hardware import plane_model, under
-from zsim.prediction.inputs.population import TILE_BLOCKS, miniature
+from zsim.prediction.inputs.population import TILE_BLOCKS, NoRoomError, miniature
 from zsim.prediction.results import EnsembleResult
 from zsim.prediction.runs.member import MemberResult, setup_of
 from zsim.prediction.runs.middle import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
@@ -61,9 +62,9 @@ CANDIDATES, BUDGET, MOST_BUDGET = (
 ENOUGH, MOST_TURNS = constant("response.enough"), whole_constant("response.most_turns")
 """Half width of p50 above which as much is spent again where no precision is asked for; how often at most."""
 LIGHT_LEAVES, LIGHT_COMMANDS = whole_constant("response.light_leaves"), constant("response.light_commands")
-"""Drives of a pool, and child I/Os of a world on a small population, up to which it is little work."""
+"""Drives of a pool, and the work of a world on a small population, up to which more are run."""
 FEWEST_MEMBERS, MOST_COMMANDS = whole_constant("work.fewest_members"), constant("work.most_commands")
-"""Worlds that are run in any case, and their child I/Os together from which on no more are."""
+"""Worlds that are run in any case, and their work together from which on no more are."""
 AGAIN, MOST_AGAIN = whole_constant("work.again"), whole_constant("work.most_again")
 """Small populations more of a world that is known well, to compare it with."""
 WORTH_EXTRAPOLATING, MOST_STEP = constant("work.worth_extrapolating"), constant("work.most_step")
@@ -133,6 +134,7 @@ class Work(EnsembleResult):
         self.ran: list[MemberResult] = []
         self._places: list[int] = []
         self._worlds: dict[int, World] = {}
+        self._without_room: list[str] = []
         self._surface: ResponseSurface | None = None
 
     def given(self, scenario: Scenario) -> Work:
@@ -197,6 +199,8 @@ class Work(EnsembleResult):
             known, batch = len(self.members), batch + 1
             self.members += draw_members(self.inputs, self.case.seed + BATCH_STEP * batch, known)
             self._run_more(range(known, len(self.members)))
+            if len(self.members) == known:
+                break  # there was no room for any of them
 
     @property
     def _is_learned(self) -> bool:
@@ -213,26 +217,40 @@ class Work(EnsembleResult):
         return stated is not None and half_width > PART * float(stated)
 
     def _run_more(self, places: range) -> None:
-        for place in places:
+        place = places.start
+        while place < len(self.members):
             if self._is_enough:
                 self.members = self.members[:place]
                 break
-            result, shown = self._run_world(place)
+            try:
+                result, shown = self._run_world(place)
+            except NoRoomError:
+                self._leave_out(place)
+                if not self.members:
+                    raise
+                continue
             self.small.append(result.time_s)
             self.ran.append(replace(result, run=replace(result.run, progress=[])))
             if self.weighing is not None:
                 self.weighing.shown.append(shown)
             self._report_members()
+            place += 1
         if self.weighing is not None:
-            self.weighing.others += self._run_others(self.weighing, places)
+            self.weighing.others += self._run_others(self.weighing, range(places.start, place))
         self._respond()
+
+    def _leave_out(self, place: int) -> None:
+        """Leave out a world whose use finds no room in a small population."""
+        self._without_room.append(self.members[place].history or self.case.history.name)
+        self._worlds.pop(place, None)
+        self.members = self.members[:place] + self.members[place + 1 :]
 
     @property
     def _is_enough(self) -> bool:
         """Whether members were so much work that no more are run: other scenarios taught what they tell."""
         if len(self.ran) < FEWEST_MEMBERS or not self._is_learned:
             return False
-        return math.fsum(each.run.children for each in self.ran) > MOST_COMMANDS
+        return math.fsum(each.commands for each in self.ran) > MOST_COMMANDS
 
     def _run_world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
         """Run a member on a small population, and what else it is to show there."""
@@ -375,13 +393,15 @@ class Work(EnsembleResult):
             if turn == 0 or self.half_width > ENOUGH:
                 self._run_telling(blocks, budget)
         while wanted is not None and self.half_width > float(wanted) and self.worlds < MOST_MEMBERS:
-            known = sum(each.blocks for each in self.larger)
+            ran, known = len(self.larger), sum(each.blocks for each in self.larger)
             self._run_telling(blocks, min(MOST_BUDGET, max(budget, known)))
+            if len(self.larger) == ran:
+                break  # there was no room for any of them
 
     @property
     def _is_light(self) -> bool:
         """Whether a world is so little work that some more are run where they tell much."""
-        commands = math.fsum(each.run.children for each in self.ran)
+        commands = math.fsum(each.commands for each in self.ran)
         return self.case.leaves <= LIGHT_LEAVES and commands <= LIGHT_COMMANDS * len(self.ran)
 
     def _run_telling(self, blocks: int, budget: int) -> None:
@@ -401,7 +421,8 @@ class Work(EnsembleResult):
             case = replace(self.case, seed=self.case.seed + SEED_STEP * place)
             if score:
                 case = in_world(case, member_at(self.inputs, score))
-            self.larger.append(RanWorld(score, size, run_world(case, size, plane_model).time_s))
+            with contextlib.suppress(NoRoomError):
+                self.larger.append(RanWorld(score, size, run_world(case, size, plane_model).time_s))
             self._report_larger(0.0, math.log(len(self.larger)) / math.log(max(2, MOST_MEMBERS)))
         self._learn()
 
@@ -411,11 +432,25 @@ class Work(EnsembleResult):
             return note
         return f"in the simulated pool shown, {note}; say what the pool stores (--history)"
 
+    @property
+    def _of_those_without_room(self) -> str:
+        """Say which possible pools were not run."""
+        if not self._without_room:
+            return ""
+        count, uses = len(self._without_room), " and ".join(sorted(set(self._without_room)))
+        pools, are, have = ("pool", "is", "it has") if count == 1 else ("pools", "are", "they have")
+        remedy = "; say what the pool stores (--history)" if self.case.assumed("history") else ""
+        return (
+            f"{count} possible {pools} ({uses}) {are} not simulated: {format_fraction(self.case.fill)} full, "
+            f"{have} no hole large enough for the next block{remedy}"
+        )
+
     def _look_closer(self) -> None:
         """Run what is said of the world shown, beside its duration."""
         bench = self.bench
         assert bench is not None
-        self.notes = {self._of_the_world_shown(bench.pool.note), self.sitting_note} - {""}
+        shown = self._of_the_world_shown(bench.pool.note)
+        self.notes = {shown, self.sitting_note, self._of_those_without_room} - {""}
         if self.with_clients and bench.result.model.clients:
             setup = setup_of(bench.case, bench.pool, bench.result.model, bench.case.release)
             found = latencies(setup, stretch(bench, self._bench_blocks))

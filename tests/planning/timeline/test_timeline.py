@@ -340,6 +340,10 @@ def test_schema_and_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["title"] == "Plan"
     assert main(["timeline", "--procedure", "list"]) == 0
     assert "grow-vdev" in capsys.readouterr().out
+    assert main(["timeline", "--procedure", "list", "--json"]) == 0
+    procedures = json.loads(capsys.readouterr().out)["procedures"]
+    assert {"name": "replace-one", "title": procedure("replace-one").title} in procedures
+    assert [each["name"] for each in procedures] == list(procedure_names())
 
 
 def test_a_procedure_is_taken_where_a_plan_is_expected(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,8 +14,6 @@ from zsim.cli.flags import Command, scenario_options, stated_fields, word, words
 from zsim.cli.help import GroupedCommand
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from zsim.planning.timeline.plan import Plan
 
 NOT_HERE = {"replace": "--fail or --replace-drives", "second_at": "--second-fails-at", "operation": "a plan"}
@@ -130,7 +128,7 @@ def command(
         print_json(Plan.json_schema())
         return
     if procedure == "list":
-        show(_procedures())
+        _list_procedures(as_json)
         return
     check_outputs(None, plot, report)
     plan = plan_from(source, procedure, given)
@@ -150,11 +148,15 @@ def command(
         show(found)
 
 
-def _procedures() -> RenderableType:
+def _list_procedures(as_json: bool) -> None:
     from zsim.planning.timeline.procedures import titles
+
+    if as_json:
+        print_json({"procedures": [{"name": name, "title": title} for name, title in titles()]})
+        return
     from zsim.prediction.answer.tables import Grid, rich_table
 
-    return rich_table(Grid(("procedure", "what it is"), titles()))
+    show(rich_table(Grid(("procedure", "what it is"), titles())))
 
 
 def plan_from(source: str | None, procedure: str | None, given: dict[str, object]) -> Plan:

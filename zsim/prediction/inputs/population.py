@@ -67,6 +67,10 @@ MOST_LARGER, MOST_CHILDREN = (
 """Blocks, and blocks times the drives of the first vdev, where there are to be more than are asked for."""
 
 
+class NoRoomError(InputError):
+    """A history finds no room in a small population, however much less of it is asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class WorldPopulation:
     """A population to simulate.
@@ -331,9 +335,9 @@ def _equally_full(case: Case, history: History, size: _Size, error: HistoryError
     )
 
 
-def _no_room(case: Case, history: History) -> InputError:
+def _no_room(case: Case, history: History) -> NoRoomError:
     held = f"{case.layout} of {format_both(case.drive_size)} drives"
-    return InputError(
+    return NoRoomError(
         "fill",
         format_fraction(case.fill),
         f"the history {history.name} finds no room on {held} at this fill, nor at any down to "

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from zsim.base.constants import constant
 from zsim.case.case import Case
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel
@@ -23,6 +24,8 @@ from zsim.prediction.runs.expanding import expansion_of
 from zsim.prediction.runs.rebuilding import MetaslabSample, cursors_of, sampled_metaslabs, scaled_rebuild
 from zsim.prediction.runs.rhythm import quiet_end
 from zsim.scenario.releases.profile import ReleaseProfile
+
+BLOCK_COMMANDS = constant("work.block_commands")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class MemberResult:
     model : PlaneModel
     worked_s : float, optional
         How long the run would be had it its share of the ends of txgs, where that is not its duration [s].
+    blocks : int
+        Of the population that it was run on.
     """
 
     time_s: float
@@ -52,11 +57,17 @@ class MemberResult:
     run: RunResult
     model: PlaneModel
     worked_s: float | None = None
+    blocks: int = 0
 
     @property
     def span_s(self) -> float:
         """In how long the run has done what it counted [s]."""
         return max(self.run.end if self.worked_s is None else self.worked_s, 1e-9)
+
+    @property
+    def commands(self) -> float:
+        """How much work it was: its child I/Os, and those that laying out its blocks is worth."""
+        return self.run.children + BLOCK_COMMANDS * self.blocks
 
 
 def run_member(

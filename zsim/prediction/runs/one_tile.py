@@ -68,10 +68,12 @@ def run_pool(
         At the size of the pool: of a tile (`is_tile`), run whole; else of a miniature, scaled (`scaled`).
     """
     make_room(len(pool.table))
-    if not is_tile(case, model, pool):
-        return run_member(case, pool=pool, model=model)
-    run = tile_run(case, model, pool, whole_plan(case, pool), kept=kept)
-    return tile_result(run, run.finish(), model)
+    if is_tile(case, model, pool):
+        run = tile_run(case, model, pool, whole_plan(case, pool), kept=kept)
+        result = tile_result(run, run.finish(), model)
+    else:
+        result = run_member(case, pool=pool, model=model)
+    return replace(result, blocks=len(pool.table))
 
 
 def is_tile(case: Case, model: PlaneModel, pool: WorldPopulation) -> bool:

@@ -16,7 +16,7 @@ from zsim.operation.rules import scan_rules
 from zsim.prediction.answer.records import Advice, Alternative, Quantiles
 from zsim.prediction.inputs.clients import repaired
 from zsim.prediction.inputs.hardware import on_own_ports, shared_link, under
-from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.inputs.population import NoRoomError, WorldPopulation, miniature
 from zsim.prediction.runs.expanding import healthy_scrub
 from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.prediction.runs.middle import MiddleWorld
@@ -241,8 +241,8 @@ def other_records(bench: Baseline, middle_s: float) -> dict[int, float]:
     -------
     dict of int to float
         By record size [bytes] the answer times the ratio to the records of the use, both on populations of
-        `RECORD_BLOCKS` [s].  Empty where the record size is stated or known, or goes with a use that is
-        itself sampled.
+        `RECORD_BLOCKS` [s], of sizes for which these have room.  Empty where the record size is stated or
+        known, or goes with a use that is itself sampled.
     """
     case = bench.case
     if not case.assumed("recordsize") or case.scenario.history is None or case.facts.records is not None:
@@ -251,8 +251,19 @@ def other_records(bench: Baseline, middle_s: float) -> dict[int, float]:
     own = {kind.recordsize for kind in case.history.records}
     sizes = [size for size in RECORDS if size <= most and own != {size}]
     cases = [_of_records(case, size) for size in sizes]
-    here, *others = (run_world(each, RECORD_BLOCKS, partial(under, model)).time_s for each in [case, *cases])
-    return {size: middle_s * other / here for size, other in zip(sizes, others, strict=True)}
+    here, *others = (_small_time(each, model) for each in [case, *cases])
+    if here is None:
+        return {}
+    found = zip(sizes, others, strict=True)
+    return {size: middle_s * other / here for size, other in found if other is not None}
+
+
+def _small_time(case: Case, model: PlaneModel) -> float | None:
+    """Return the duration on a small population [s]; None: it has no room for such records."""
+    try:
+        return run_world(case, RECORD_BLOCKS, partial(under, model)).time_s
+    except NoRoomError:
+        return None
 
 
 def _of_records(case: Case, size: int) -> Case:
