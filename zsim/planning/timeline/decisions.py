@@ -18,9 +18,9 @@ from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.pool import sick_drives
 from zsim.planning.timeline.result import Timeline
 from zsim.planning.timeline.rules import Rules, rules_of
-from zsim.planning.timeline.wording import plain, span, stated
+from zsim.planning.timeline.wording import span, stated
 from zsim.prediction.answer.frames import data_frame
-from zsim.prediction.answer.tables import Grid, rich_table
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain, rich_table
 from zsim.scenario.evidence import RunningScan
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Decision:
         return Group(*parts, *(Text(f"{note[:1].upper()}{note[1:]}.") for note in self.notes))
 
     def __str__(self) -> str:
-        return plain(self.__rich__())
+        return plain(self.__rich__(), TEXT_WIDTH)
 
 
 def decide(

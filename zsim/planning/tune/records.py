@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from zsim.base.provenance import SCHEMA_VERSION
 from zsim.base.units import format_duration
 from zsim.planning.tune.settings import MEASURED, Setting
 from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
+from zsim.prediction.answer.sections import paragraphs
 from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, html_table, plain, rich_table
 
 if TYPE_CHECKING:
@@ -93,11 +93,8 @@ class Tuning(SavedAnswer, DrawnAnswer):
         return Group(*parts, *map(Text, self.notes()))
 
     def _repr_html_(self) -> str:
-        head, notes = (
-            "".join(f"<p>{html.escape(each)}</p>" for each in lines)
-            for lines in (self.heading(), self.notes())
-        )
-        return head + (html_table(self.grid()) if self.settings else "") + notes
+        table = html_table(self.grid()) if self.settings else ""
+        return paragraphs(self.heading()) + table + paragraphs(self.notes())
 
     def heading(self) -> tuple[str, ...]:
         """Return what helps most and what it costs, and against what it is held."""

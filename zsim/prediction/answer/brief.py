@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from zsim.base.constants import constant
 from zsim.base.units import format_duration
 from zsim.prediction.answer.records import Answer
+from zsim.prediction.answer.sections import Section, filled, fragment, section_html
 from zsim.prediction.answer.sick_words import sick_sentences
-from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, escaped, plain
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain
 from zsim.prediction.answer.wording import (
-    Section,
     as_renderable,
     bottleneck,
     client_waits,
@@ -20,7 +20,6 @@ from zsim.prediction.answer.wording import (
     interval,
     missing,
     rest,
-    section_html,
     stated,
     unknowns_grid,
 )
@@ -67,7 +66,7 @@ def brief(
         Section("", _loudest(prediction)),
         Section("", (more,) if more else ()),
     )
-    return tuple(each for each in every if each.sentences or (each.grid is not None and each.grid.rows))
+    return filled(every)
 
 
 def finish(prediction: Answer, begins: datetime | None) -> tuple[str, ...]:
@@ -189,12 +188,9 @@ def brief_text(prediction: Answer, begins: datetime | None = None, width: int = 
 
 def brief_html(prediction: Answer) -> str:
     """Return the answer as an HTML fragment: the first screen, and the rest folded."""
-    first = "".join(section_html(section) for section in brief(prediction, more=""))
     folded = "".join(section_html(section) for section in rest(prediction))
-    return (
-        f'<div class="zsim"><h2>{escaped(headline(prediction))}</h2>{first}'
-        f"<details><summary>Causes, phases, drives, assumptions</summary>{folded}</details></div>"
-    )
+    details = f"<details><summary>Causes, phases, drives, assumptions</summary>{folded}</details>"
+    return fragment(headline(prediction), brief(prediction, more=""), details)
 
 
 def short(prediction: Answer) -> str:
