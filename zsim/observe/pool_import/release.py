@@ -8,7 +8,7 @@ import re
 from zsim.base import model_data
 from zsim.base.parsed import tables, text, value_of
 from zsim.observe.pool_import.finding import Evidence
-from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release, release_names
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release, release_names, version_numbers
 from zsim.vdevs.kind import kinds
 
 _SOLARIS_DISK = re.compile(r"c\d{1,4}(?:t[0-9A-F]{1,32})?d\d{1,4}(?:s\d{1,2})?", re.ASCII)
@@ -90,7 +90,7 @@ def _nearest_freebsd(version: str) -> str:
 
 
 def _numbers(name: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in name.removeprefix(FREEBSD).split("."))
+    return version_numbers(name.removeprefix(FREEBSD))
 
 
 def _in_time(evidence: Evidence, name: str, says: str, since: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from zsim.base.errors import InputError, check_kind, check_path
-from zsim.base.model_data import is_number, load_toml
+from zsim.base.model_data import is_finite, load_toml
 from zsim.base.units import parse_duration, parse_fraction
 from zsim.planning.risk.group import HOUR, YEAR
 from zsim.planning.risk.question import RiskInputs
@@ -187,13 +187,13 @@ def _risk(stated: dict[str, object]) -> dict[str, object]:
 
 def _duration(value: object, size: float, name: str) -> float:
     if not isinstance(value, str):
-        if isinstance(value, int | float) and is_number(value):
+        if is_finite(value):
             return float(value) * size
         raise InputError(name, value, "a duration such as 12h or 14d", "")
     return parse_duration(value, name)
 
 
 def _number(value: object, name: str) -> float:
-    if not isinstance(value, int | float) or not is_number(value):
+    if not is_finite(value):
         raise InputError(name, value, "it is a number", "write it without quotes")
     return float(value)

@@ -47,7 +47,7 @@ from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import Asked, scenario_of
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
-from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.scenario.releases.profile import ReleaseProfile, version_numbers
 from zsim.vdevs.kind import LOG, kind_of
 
 if TYPE_CHECKING:
@@ -204,8 +204,8 @@ def _discipline(release: ReleaseProfile, inputs: RiskInputs) -> Discipline:
 
 def is_endless(release: ReleaseProfile) -> bool:
     """Tell whether an unreadable block keeps a resilver of this release from ever being done."""
-    version = tuple(int(part) for part in release.version.split(".")[:2])
-    return release.family in ("zol", "freebsd") or (release.family == "openzfs" and version < (2, 0))
+    early = release.family == "openzfs" and version_numbers(release.version) < (2, 0)
+    return early or release.family in ("zol", "freebsd")
 
 
 def _answer(
@@ -333,14 +333,10 @@ def known_bugs(case: Case) -> list[str]:
 
 def _is_fixed(version: str, fixed: list[str]) -> bool:
     """Tell whether a patch level has a repair: of its own series, or of an older one."""
-    own = _numbers(version)
-    sound = [_numbers(each) for each in fixed]
+    own = version_numbers(version)
+    sound = [version_numbers(each) for each in fixed]
     same = [each for each in sound if each[:2] == own[:2]]
     return own >= same[0] if same else own > max(sound)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))
 
 
 def _provenance(case: Case, inputs: RiskInputs) -> dict[str, object]:

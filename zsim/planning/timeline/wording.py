@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from zsim.base.units import format_bytes, format_duration
-from zsim.planning.timeline.records import PassRow, Three, TimelineAnswer
+from zsim.planning.timeline.passes import Percentiles
+from zsim.planning.timeline.records import PassRow, TimelineAnswer
 from zsim.planning.timeline.redundancy import Level
 from zsim.prediction.answer.sections import paragraphs
 from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, escaped, html_table, plain, rich_table
@@ -32,9 +33,9 @@ def clock(seconds: float) -> str:
     return f"{f'{days}d ' if days else ''}{rest // 60:02d}:{rest % 60:02d}"
 
 
-def span(three: Three) -> str:
-    """Return three quantiles of a duration in words."""
-    low, middle, high = three["p10"], three["p50"], three["p90"]
+def span(found: Percentiles) -> str:
+    """Return percentiles of a duration in words."""
+    low, middle, high = found["p10"], found["p50"], found["p90"]
     if middle is None:
         return "never"
     if low == high:
