@@ -330,13 +330,12 @@ def test_what_cannot_be_asked_is_refused() -> None:
             api._refuse(resolve(wrong))
 
 
-def test_a_draid_takes_over_by_itself_unless_it_is_stated_otherwise() -> None:
-    draid, none = resolve({"layout": "draid2:8d:24c:1s"}), resolve({"layout": "draid2:8d:24c:0s"})
-    assert api._with_spares(RiskInputs(), draid).spare == "hot"
-    assert api._with_spares(RiskInputs(), none).spare is None
+def test_a_spare_takes_over_by_itself_unless_it_is_stated_otherwise() -> None:
+    assert RiskInputs().with_spares(1).spare == "hot"
+    assert RiskInputs().with_spares(0).spare is None
     for stated in ({"detect": 3.0}, {"spare": "order"}, {"mttr": DAY}):
         inputs = RiskInputs(**stated)  # type: ignore[arg-type]
-        assert api._with_spares(inputs, draid) is inputs
+        assert inputs.with_spares(1) is inputs
 
 
 def test_vdevs_alike_are_one_group_with_their_count() -> None:

@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, NamedTuple
@@ -99,7 +98,8 @@ def risk(
     _refuse(case)
     found = _hours(asked, scenario, report, hours_of or predicted_hours)
     spread = Spread(found.p50, found.p10 or found.p50, found.p90 or found.p50)
-    known = unknowns(_with_spares(asked, case), spread, scenario.drive)
+    # The distributed spares of a dRAID take over by themselves.
+    known = unknowns(asked.with_spares(case.layout.vdevs[0].spares), spread, scenario.drive)
     story = None if plan is None else _told(plan, asked, case, report)
     report(0.8, "solving")
     return _answer(case, asked, known, found, story)
@@ -166,12 +166,6 @@ def _refuse(case: Case) -> None:
         if vdev.tolerance > MOST_TOLERATED:
             allowed = f"mirrors of up to {MOST_TOLERATED + 1} drives are computed"
             raise InputError("layout", str(vdev), allowed, "beyond that drives do not decide it")
-
-
-def _with_spares(inputs: RiskInputs, case: Case) -> RiskInputs:
-    """Return the inputs with the distributed spares that a dRAID has: they take over by themselves."""
-    stated = inputs.detect is not None or inputs.spare is not None or inputs.mttr is not None
-    return inputs if stated or not case.layout.vdevs[0].spares else replace(inputs, spare="hot")
 
 
 def groups(case: Case, inputs: RiskInputs) -> tuple[tuple[int, Group], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from zsim.base.errors import InputError, check_number
@@ -100,6 +100,11 @@ class RiskInputs:
         if self.shape != 1.0 and self.method == "chain":
             allowed = "chains have no memory, so lifetimes of shape 1 only"
             raise InputError("shape", self.shape, allowed, "use the method simulation")
+
+    def with_spares(self, spares: int) -> RiskInputs:
+        """Return the inputs with a hot spare, where there are any and nobody stated when a repair begins."""
+        stated = self.detect is not None or self.spare is not None or self.mttr is not None
+        return self if stated or not spares else replace(self, spare="hot")
 
     @property
     def chosen_law(self) -> CorrelationLaw:
