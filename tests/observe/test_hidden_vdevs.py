@@ -3,7 +3,7 @@
 import pytest
 
 from zsim.base.errors import InputError
-from zsim.observe.pool_import.assumed import as_status, width_of
+from zsim.observe.pool_import.given.assumed import as_status, width_of
 from zsim.observe.pool_import.importing import import_pasted
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import read_status

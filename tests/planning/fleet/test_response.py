@@ -11,7 +11,7 @@ import pytest
 from zsim.planning.fleet.api import _enough, fleet
 from zsim.planning.fleet.response import FillResponse, tabulated
 from zsim.planning.fleet.spec import Fleet, Pools
-from zsim.planning.risk.group import HOUR
+from zsim.planning.risk.one_vdev.group import HOUR
 from zsim.planning.risk.reliability import Z90
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario

@@ -12,7 +12,7 @@ from zsim.planning.fleet import drawing
 from zsim.planning.fleet.answer import FleetAnswer, headline, honest, rate_words, sections
 from zsim.planning.fleet.records import Losses, PoolsRow, Stock
 from zsim.planning.fleet.spec import Fleet, Pools, _risk
-from zsim.planning.risk.group import HOUR, YEAR
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR
 from zsim.planning.risk.records import chance
 
 DAY = 24 * HOUR

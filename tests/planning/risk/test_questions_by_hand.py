@@ -23,7 +23,7 @@ from zsim.planning.risk.evaluate import (
     summed_up,
     worlds_at,
 )
-from zsim.planning.risk.group import HOUR, YEAR, Group, one_world
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Group, one_world
 from zsim.planning.risk.question import RiskInputs, as_plain, assumed_age, rate_of_share, unknowns
 from zsim.planning.risk.records import Grades, Mover, Risk, chance
 from zsim.planning.risk.reliability import FLEET_REACH, USUAL_REACH, Z90, Z975, Spread

@@ -8,19 +8,19 @@ from dataclasses import replace
 
 from zsim.base.errors import InputError
 from zsim.observe.evidence.scans import resilvered_together
-from zsim.observe.pool_import.assumed import (
-    assumed_vdevs,
-    assumed_words,
-    hidden_vdevs,
-    usual,
-    with_drives,
-)
 from zsim.observe.pool_import.classes import (
     ClassTops,
     find_special_drive,
     find_special_repair,
 )
 from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.given.assumed import (
+    assumed_vdevs,
+    assumed_words,
+    hidden_vdevs,
+    usual,
+    with_drives,
+)
 from zsim.observe.texts import plain
 from zsim.observe.zpool.vdev_tree import GONE, GROUPS, PAIRS, Vdev, repaired_pair, spec_of
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec

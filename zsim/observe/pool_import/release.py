@@ -93,11 +93,16 @@ def _numbers(name: str) -> tuple[int, ...]:
     return version_numbers(name.removeprefix(FREEBSD))
 
 
-def _in_time(evidence: Evidence, name: str, says: str, since: str) -> tuple[str, str]:
-    """Return the latest release of a form that was in use when a status was printed, and why it is taken."""
+def _year(evidence: Evidence) -> int | None:
+    """Return the year in which a status was printed, as far as it tells."""
     status = evidence.status
     dates = [status.at, status.scan.at if status.scan is not None else None] if status is not None else []
-    year = max((date.year for date in dates if date is not None), default=None)
+    return max((date.year for date in dates if date is not None), default=None)
+
+
+def _in_time(evidence: Evidence, name: str, says: str, since: str) -> tuple[str, str]:
+    """Return the latest release of a form that was in use when a status was printed, and why it is taken."""
+    year = _year(evidence)
     if since == name or year is None or year >= load_release(name).year:
         return name, says
     known = {each: load_release(each).year for each in release_names() if each.startswith("openzfs-")}
@@ -129,9 +134,7 @@ def _find_legacy(evidence: Evidence) -> None:
 
 def _of_freebsd(evidence: Evidence) -> str:
     """Return the latest FreeBSD with a ZFS of its own that was in use when a status was printed."""
-    status = evidence.status
-    dates = [status.at, status.scan.at if status.scan is not None else None] if status is not None else []
-    year = max((date.year for date in dates if date is not None), default=0)
+    year = _year(evidence) or 0
     known = [each for each in release_names() if each.startswith(FREEBSD)]
     later = [each for each in known if load_release(EARLY_FREEBSD).year < load_release(each).year <= year]
     return max(later, key=lambda each: load_release(each).year, default=EARLY_FREEBSD)

@@ -13,9 +13,9 @@ from zsim.base.errors import InputError, check_kind
 from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
 from zsim.base.units import format_bytes
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
-from zsim.observe.pool_import.assumed import UNKNOWN, as_status, assumed_vdevs, assumed_words
 from zsim.observe.pool_import.classes import WHO_TELLS
-from zsim.observe.pool_import.files import files_in
+from zsim.observe.pool_import.given.assumed import UNKNOWN, as_status, assumed_vdevs, assumed_words
+from zsim.observe.pool_import.given.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
 from zsim.observe.texts import decoded, tidied
 from zsim.observe.zpool import status_json

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from zsim.base.errors import InputError, check_kind, check_path
 from zsim.base.model_data import is_finite, load_toml
 from zsim.base.units import parse_duration, parse_fraction
-from zsim.planning.risk.group import HOUR, YEAR
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR
 from zsim.planning.risk.question import RiskInputs
 from zsim.scenario.messages import input_error
 from zsim.scenario.model import Scenario

@@ -32,7 +32,7 @@ from zsim.planning.risk.evaluate import (
     summed_up,
     window_loss,
 )
-from zsim.planning.risk.group import Discipline, Floats, Group, Repair
+from zsim.planning.risk.one_vdev.group import Discipline, Floats, Group, Repair
 from zsim.planning.risk.question import OPEN, RiskInputs, Unknowns, as_plain, assumed_age, unknowns
 from zsim.planning.risk.records import Assumed, Grades
 from zsim.planning.risk.reliability import Spread, number
@@ -340,7 +340,7 @@ def _provenance(case: Case, inputs: RiskInputs) -> dict[str, object]:
 def source_hashes(*rooms: Path) -> dict[str, str]:
     """Return the hashes of the sources in some folders, and of the reliability models."""
     data = sorted((models_directory() / reliability.FOLDER).glob("*.toml"))
-    found = {room.name: _hash(sorted(room.glob("*.py"))) for room in rooms}
+    found = {room.name: _hash(sorted(room.rglob("*.py"))) for room in rooms}
     return {**found, "reliability": _hash(data)}
 
 

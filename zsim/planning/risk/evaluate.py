@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zsim.planning.risk.chain import in_window, within
-from zsim.planning.risk.group import YEAR, Floats, Group, Worlds
-from zsim.planning.risk.latent import on_any, pool_gone, present
+from zsim.planning.risk.one_vdev.chain import in_window, within
+from zsim.planning.risk.one_vdev.group import YEAR, Floats, Group, Worlds
+from zsim.planning.risk.one_vdev.latent import on_any, pool_gone, present
+from zsim.planning.risk.one_vdev.simulation import Simulated, simulate
 from zsim.planning.risk.question import Method, Unknowns
 from zsim.planning.risk.records import Chance, Mover, chance
 from zsim.planning.risk.reliability import Z90, Spread, number
-from zsim.planning.risk.simulation import Simulated, simulate
 
 WORLDS_SOLVED, WORLDS_SIMULATED = 128, 32
 REPLICAS = 60_000

@@ -8,7 +8,7 @@ from typing import Literal
 
 from zsim.base.errors import InputError, check_number
 from zsim.base.units import DAY, format_duration
-from zsim.planning.risk.group import HOUR, YEAR, CorrelationLaw, Discipline
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR, CorrelationLaw, Discipline
 from zsim.planning.risk.reliability import Z90, Spread, fleet_rate, model_of_drive, model_rate, number, source
 
 Method = Literal["chain", "simulation"]
@@ -38,7 +38,8 @@ class RiskInputs:
     correlation : float
         How many times likelier a failure is after one in the same vdev.
     correlation_law : {"frailty", "same", "successive"}
-        See `zsim.planning.risk.group.Group`; by default frailty, with `mttr` successive as in the papers.
+        See `zsim.planning.risk.one_vdev.group.Group`; by default frailty, with `mttr` successive as in the
+        papers.
     latent : bool
         Whether latent errors are counted.
     latent_incidence : float
@@ -61,7 +62,7 @@ class RiskInputs:
     erc : bool
         Whether drives give up on a bad sector within seconds (error recovery control).
     discipline : {"apart", "restart", "serial"}
-        See `zsim.planning.risk.group.Group`; by default as the release does it.
+        See `zsim.planning.risk.one_vdev.group.Group`; by default as the release does it.
     years : float
         Horizon [years].
     method : {"chain", "simulation"}
