@@ -11,6 +11,7 @@ import pytest
 
 from tests.planning.test_pictures import of_risk
 from zsim.base.errors import InputError
+from zsim.base.normal import Z90, Z975
 from zsim.case.resolve import resolve
 from zsim.planning.risk import api, evaluate, reliability, words
 from zsim.planning.risk.evaluate import (
@@ -26,7 +27,7 @@ from zsim.planning.risk.evaluate import (
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Group, one_world
 from zsim.planning.risk.question import RiskInputs, as_plain, assumed_age, rate_of_share, unknowns
 from zsim.planning.risk.records import Grades, Mover, Risk, chance
-from zsim.planning.risk.reliability import FLEET_REACH, USUAL_REACH, Z90, Z975, Spread
+from zsim.planning.risk.reliability import FLEET_REACH, USUAL_REACH, Spread
 from zsim.planning.risk.stated import stated_words
 from zsim.planning.risk.surface import _powers, _products, _strata
 from zsim.prediction.answer.records import Quantiles

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Eta(EtaAnswer, DrawnAnswer):
-    """When a running scan is over; its fields are those of `zsim.planning.eta.records.Answer`."""
+    """When a running scan is over; its fields are those of `zsim.planning.eta.records.EtaAnswer`."""
 
     __slots__ = ()
 

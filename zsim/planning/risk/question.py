@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from zsim.base.errors import InputError, check_number
+from zsim.base.normal import Z90
 from zsim.base.units import DAY, format_duration
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR, CorrelationLaw, Discipline
-from zsim.planning.risk.reliability import Z90, Spread, fleet_rate, model_of_drive, model_rate, number, source
+from zsim.planning.risk.reliability import Spread, fleet_rate, model_of_drive, model_rate, number, source
 
 Method = Literal["chain", "simulation"]
 METHODS = ("chain", "simulation")

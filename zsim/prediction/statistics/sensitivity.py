@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import whole_constant
+from zsim.base.normal import Z90
 from zsim.case.member import Member
 from zsim.prediction.answer.records import Driver
 from zsim.prediction.inputs.ensemble import Unknown, place_of, places_of
 
 F64 = NDArray[np.float64]
-REACH = 1.2816
 PARTS = whole_constant("statistics.parts")
 """Of equal numbers of worlds, in the order of a score: by their means it is told what goes with it."""
 RECORD_WORDS = "state it, if the pool has one (--recordsize; zfs get recordsize,volblocksize)"
@@ -151,6 +151,6 @@ def _words(inputs: Sequence[Unknown], variances: Sequence[float], field: str) ->
 
 
 def _driver(field: str, middle: float, alone: float, whole: float, words: str) -> Driver:
-    reach = math.exp(REACH * math.sqrt(alone))
+    reach = math.exp(Z90 * math.sqrt(alone))
     narrows = 1.0 - math.sqrt(max(0.0, 1.0 - alone / whole)) if whole > 0.0 else 0.0
     return Driver(field=field, low_s=middle / reach, high_s=middle * reach, narrows=narrows, words=words)
