@@ -91,7 +91,7 @@ def find_drives(evidence: Evidence) -> None:
         evidence.find("drive", "generic-nvme-ssd", "names of the devices", inferred=True)
     elif any(vendors := {label_of(name).vendor for name in drives.old}):
         evidence.notes.append(
-            f"the names of the drives tell the vendor alone ({', '.join(sorted(vendors - {''}))}):"
+            f"the names of the drives show only the vendor ({', '.join(sorted(vendors - {''}))}):"
             " add the output of lsblk -o NAME,MODEL,SERIAL,SIZE,ROTA,LOG-SEC,PHY-SEC"
         )
         if vendors <= set(FLASH_VENDORS):

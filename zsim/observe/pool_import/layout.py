@@ -248,8 +248,8 @@ def _tops(evidence: Evidence) -> Tops:
         tops = Tops(shown, "zpool status", evidence)
         if status is not None and status.by_number:
             evidence.notes.append(
-                "NOT KNOWN: of which kind the vdevs are: zpool status -g prints numbers for their names. By"
-                f" how many drives each has {assumed_words(tops.vdevs)} is assumed: give it without -g"
+                "NOT KNOWN: the kind of the vdevs: zpool status -g prints numbers for their names. From the"
+                f" number of drives of each, {assumed_words(tops.vdevs)} is assumed: give it without -g"
             )
         return tops
     if listed is not None and listed.vdevs:

@@ -248,7 +248,7 @@ def _remedy(status: PoolStatus) -> str:
     if status.error_scrub:
         return (
             "zpool scrub -e reads only the blocks of the error log again, mostly in minutes, and zpool status"
-            " prints its share; zsim predict tells of a whole scrub"
+            " prints its share; zsim predict is about a whole scrub"
         )
     if status.scan is not None and status.scan.state == "finished":
         return "it is over: zsim predict says what the next one takes"

@@ -97,7 +97,7 @@ class Fleet(BaseModel):
     trials: int = Field(2000, ge=1, le=10_000_000, description="histories of the whole fleet")
     seed: int = Field(1, ge=0, lt=2**63, description="seed of everything random")
     spares: int | None = Field(None, ge=0, le=1_000_000, description="drives on the shelf")
-    lead_time: float = Field(14 * 86400.0, ge=0, description="until an ordered drive is there, such as 14d")
+    lead_time: float = Field(14 * 86400.0, ge=0, description="until an ordered drive arrives, such as 14d")
     crews: int | None = Field(None, ge=1, le=100_000, description="repairs that may be begun at a time")
     visit: float = Field(HOUR, ge=0, description="what a crew needs for a drive, such as 1h")
     detect: float = Field(HOUR, ge=0, description="from a failure until somebody knows, such as 1h")

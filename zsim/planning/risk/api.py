@@ -111,7 +111,7 @@ def _told(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Told:
 
     for name in ("hours", "mttr"):
         if (value := getattr(inputs, name)) is not None:
-            raise InputError(f"--{name}", value, "the plan tells how long its repairs take", "leave it out")
+            raise InputError(f"--{name}", value, "the plan says how long its repairs take", "leave it out")
     if inputs.chosen_method != "chain":
         raise InputError("method", inputs.chosen_method, "plans are solved as chains", "leave it out")
     story = timeline(plan, on_progress=lambda share, words: report(0.8 * share, words))

@@ -34,7 +34,7 @@ class Tuning(SavedAnswer, DrawnAnswer):
     default_p10_s, default_p90_s : float or None
         Its 80 % interval; None where all is simulated exactly [s].
     default_p99_s : float or None
-        Of 100 requests of clients the longest wait [s].
+        99th percentile of what requests of clients wait [s].
     system : {"linux", "freebsd", "illumos"}
     settings : tuple of Setting
         Those with an effect larger than its error, the quickest first.
@@ -101,7 +101,7 @@ class Tuning(SavedAnswer, DrawnAnswer):
         waits = (
             ""
             if self.default_p99_s is None
-            else (f", and of 100 requests of clients the longest waits {format_duration(self.default_p99_s)}")
+            else f", and the p99 latency of clients is {format_duration(self.default_p99_s)}"
         )
         return (
             self._first(),
@@ -141,7 +141,7 @@ class Tuning(SavedAnswer, DrawnAnswer):
             )
         cost = ""
         if best.p99_ratio is not None and best.p99_s is not None:
-            cost = f"; of 100 requests of clients the longest then waits {format_duration(best.p99_s)}"
+            cost = f"; the p99 latency of clients is then {format_duration(best.p99_s)}"
             cost += f" ({_times(best.p99_ratio)})"
         if best.memory:
             cost += f"; memory: {best.memory}"

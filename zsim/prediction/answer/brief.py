@@ -77,11 +77,11 @@ def finish(prediction: Answer, begins: datetime | None) -> tuple[str, ...]:
         prediction.resilver_s,
         next((each for each in prediction.stated if each.field == "begins"), None),
     )
-    begun = "Begun now"
+    begun = "If started now"
     if told is not None:
         begins = _next(begins, parse_moment(told.text))
-        begun = f"Begun {_moment(begins, 0.0)}"
-    done = f"{begun}, done about {_moment(begins, answer.p50)}"
+        begun = f"If started {_moment(begins, 0.0)}"
+    done = f"{begun}: done about {_moment(begins, answer.p50)}"
     if answer.p10 is None or answer.p90 is None:
         return (f"{done}.",)
     return (f"{done} ({_moment(begins, answer.p10)} to {_moment(begins, answer.p90)}).",)

@@ -227,8 +227,8 @@ def milestones(prediction: Answer) -> tuple[str, ...]:
     back, verified = format_duration(scrub.start_s), format_duration(scrub.start_s + scrub.duration_s)
     if prediction.operation == "expand":
         return (
-            f"The new space is there after {back}, verified after {verified} by the scrub behind it: copying "
-            "checks no checksums.",
+            f"The new space is available after {back}, verified after {verified} by the scrub that follows: "
+            "copying checks no checksums.",
         )
     return (f"Redundancy is back after {back}, verified after {verified}: a rebuild checks no checksums.",)
 
@@ -241,18 +241,18 @@ def whose_load(prediction: Answer) -> tuple[str, ...]:
 
 
 def client_waits(prediction: Answer) -> tuple[str, ...]:
-    """Say what clients of a stated load wait while it runs, and before."""
+    """Say how long clients of a stated load wait while it runs, and before."""
     told = [each for each in prediction.clients if each.during is not None and each.before is not None]
     if not told or whose_load(prediction):
         return ()
     waits = "; ".join(
-        f"{each.kind} {format_duration(each.during_s)} in the mean while it runs, one in a hundred "
+        f"{each.kind} {format_duration(each.during_s)} on average while it runs, p99 "
         f"{format_duration(each.during.p99)} ({format_duration(each.before_s)} and "
         f"{format_duration(each.before.p99)} before)"
         for each in told
         if each.during is not None and each.before is not None
     )
-    return (f"What clients wait: {waits}.",)
+    return (f"Client latency: {waits}.",)
 
 
 def clients_grid(prediction: Answer) -> Grid:
