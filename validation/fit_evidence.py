@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import ZsimError
+from zsim.base.normal import Z90
 from zsim.prediction.api import case_of
 from zsim.prediction.evidence import comparable
 from zsim.prediction.evidence.noise import noise
@@ -181,7 +182,7 @@ def answers(found: list[Event], values: dict[str, float]) -> Answers:
     for event in found:
         each = answer(event, values)
         assert each is not None
-        spread = (each.p90 - each.p10) / 2.563
+        spread = (each.p90 - each.p10) / (2.0 * Z90)
         away = each.p50 - event.truth
         likelihood = -math.log(spread) - 2.5 * math.log1p((away / spread) ** 2 / 4.0)
         rows.append((likelihood, abs(away), float(each.p10 <= event.truth <= each.p90)))

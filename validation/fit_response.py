@@ -291,10 +291,9 @@ def _improved(scenarios: list[Ran], found: Estimated) -> np.ndarray:
     for each in scenarios:
         prior = found.of(each, seen=True)
         away = each.logs - each.rows @ prior.slopes
-        each.weights = prior.weights(each.rows, each.runs, away, each.weights)
-        inverse = np.linalg.inv(prior.of_runs(each.rows, each.runs, each.weights))
-        solved = inverse @ away
-        weight = (WEIGHT + len(away) - 1) / (WEIGHT + float(away @ solved))
+        known = prior.given(each.rows, each.runs, away, each.weights)
+        each.weights, inverse, solved = known.weights, known.inverse, known.solved
+        weight = 1.0 / known.scale
         weights.append(weight)
         factor = prior.covariance[-1, -1] / found.variances[each.place, -1]
         part, would = _of_slopes(each, solved, inverse)
@@ -382,15 +381,11 @@ def _median(
     """Return the median over the worlds drawn of a scenario from some of its runs, and its standard error."""
     rows, runs = each.rows[taken], Runs(*(part[taken] for part in each.runs))
     away = each.logs[taken] - rows @ prior.slopes
-    inverse = np.linalg.inv(prior.of_runs(rows, runs, prior.weights(rows, runs, away)))
-    solved = inverse @ away
-    values = whole @ prior.slopes + prior.across(whole, rows, solved) + at["data"]
+    known = prior.given(rows, runs, away)
+    values = whole @ prior.slopes + prior.across(whole, rows, known.solved) + at["data"]
     near = np.argsort(values)[int(0.4 * len(values)) : math.ceil(0.6 * len(values))]
     row = whole[near].mean(axis=0)[None, :]
-    across = prior.between(row, rows)[0]
-    scale = (prior.weight + float(away @ solved)) / (prior.weight + len(away) - 1)
-    open_ = prior.between(row, row)[0, 0] - across @ inverse @ across
-    return float(np.median(values)), math.sqrt(scale * max(0.0, open_))
+    return float(np.median(values)), math.sqrt(known.scale * max(0.0, prior.left(row, known)))
 
 
 def fit(scenarios: list[Ran]) -> None:

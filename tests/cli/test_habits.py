@@ -40,7 +40,7 @@ GROUPED = ("predict", "compare", "sweep", "plan", "risk", "timeline", "decide", 
 @pytest.mark.parametrize("name", GROUPED)
 def test_help_has_groups_and_ends_with_examples(name: str, capsys: Capture) -> None:
     text = printed(capsys, name, "--help")
-    places = [text.index(f"\n{title}:\n") for title in (*GROUPS, "What comes out", "Examples")]
+    places = [text.index(f"\n{title}:\n") for title in (*GROUPS, "Output", "Examples")]
     assert places == sorted(places)
     assert f"zsim {name} " in text[places[-1] :]
 

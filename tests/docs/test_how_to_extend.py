@@ -115,7 +115,7 @@ def test_a_release_is_one_file(house: Path) -> None:
 
 def test_an_output_is_one_module_and_a_line(house: Path) -> None:
     write(house, "add-an-observed-format.md")
-    registry = house / "zsim" / "observe" / "pool_import" / "readers.py"
+    registry = house / "zsim" / "observe" / "pool_import" / "given" / "readers.py"
     line = '    "fio or dd": benchmarks,\n'
     text = registry.read_text().replace("import host_facts\n", "import host_facts, lsmem\n", 1)
     assert line in text
@@ -124,7 +124,7 @@ def test_an_output_is_one_module_and_a_line(house: Path) -> None:
     (house / "say.py").write_text(
         "from pathlib import Path\n"
         "from zsim.base.errors import InputError\n"
-        "from zsim.observe.pool_import.files import read_pasted\n"
+        "from zsim.observe.pool_import.given.files import read_pasted\n"
         "status = Path('status.txt').read_bytes()\n"
         "files = read_pasted(b'Total online memory:      32G\\n' + status)\n"
         "print(files.host.memory, files.contents['text'])\n"

@@ -39,7 +39,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     monkeypatch.setattr(warm, "_begun", [])
     monkeypatch.setattr(warm, "IS_COMPILING", True)
-    monkeypatch.setattr(warm.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(warm, "available_cores", lambda: 2)
     monkeypatch.setattr(warm, "kernels_are_cached", lambda: False)
     monkeypatch.setattr(warm.subprocess, "Popen", note)
     return commands
@@ -59,12 +59,12 @@ def test_no_process_without_need(reason: str, started: Any, monkeypatch: pytest.
     if reason == "cached":
         monkeypatch.setattr(warm, "kernels_are_cached", lambda: True)
     elif reason == "one core":
-        monkeypatch.setattr(warm.os, "cpu_count", lambda: 1)
+        monkeypatch.setattr(warm, "available_cores", lambda: 1)
     elif reason == "frozen":
         monkeypatch.setattr(warm.sys, "frozen", True, raising=False)
     elif reason == "no interpreter":
         monkeypatch.setattr(warm.sys, "executable", "")
     else:
-        monkeypatch.setattr(warm.multiprocessing, "parent_process", object)
+        monkeypatch.setattr(warm, "is_first", lambda: False)
     warm.begin_compiling()
     assert not started

@@ -24,9 +24,9 @@ from zsim.observe.evidence.host_iostat import read_host_iostat
 from zsim.observe.evidence.pool_iostat import read_iostat
 from zsim.observe.evidence.scans import PoolThen, finished, running
 from zsim.observe.pool_import import gather
-from zsim.observe.pool_import.files import MAX_FILES, PoolFiles, paths_of
 from zsim.observe.pool_import.finding import Evidence
-from zsim.observe.pool_import.host_facts import VERSION_DOCUMENT
+from zsim.observe.pool_import.given.files import MAX_FILES, PoolFiles, paths_of
+from zsim.observe.pool_import.given.host_facts import VERSION_DOCUMENT
 from zsim.observe.texts import duration, plain, whole
 from zsim.observe.traces.trace import Request, Trace, bad_line, lines_of, trace_of
 from zsim.observe.zdb.blocks import MAX_ROWS, read_statistics

@@ -15,9 +15,9 @@ from zsim.observe.devices.of_zfs import zfs_devids, zpool_columns
 from zsim.observe.devices.reports import hdparm_drives, sdparm_drives, smartctl_drives, sysfs_drives
 from zsim.observe.devices.sentences import said_drives
 from zsim.observe.pool_import import find_drives
-from zsim.observe.pool_import.files import PoolFiles
 from zsim.observe.pool_import.find_drives import PoolDrives, model_named
 from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.given.files import PoolFiles
 
 TB = 10**12
 SLOW, FAST, SHINGLED = "generic-5400rpm-cmr", "generic-7200rpm-cmr", "generic-5400rpm-smr"

@@ -217,7 +217,7 @@ def test_of_a_model_that_nobody_knows_the_listed_capacity_is_taken():
 
 def test_vendor_alone_asks_for_a_list():
     found = import_pasted(pool(*(f"wwn-0x5000c500a1b2c3d{n}" for n in range(4))))
-    assert any("tell the vendor alone (Seagate)" in note for note in found.notes)
+    assert any("show only the vendor (Seagate)" in note for note in found.notes)
 
 
 def test_a_slow_link_and_a_cache_that_is_off_are_said():

@@ -3,7 +3,7 @@
 import pytest
 
 from zsim.base.errors import InputError
-from zsim.observe.pool_import.assumed import as_status, width_of
+from zsim.observe.pool_import.given.assumed import as_status, width_of
 from zsim.observe.pool_import.importing import import_pasted
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import read_status
@@ -53,7 +53,7 @@ def status(rows: str, wrote: str = "743G") -> str:
         (SCAN.format(wrote="4.39T"), "2*mirror2", "NOT KNOWN: the layout"),
         (SCAN.format(wrote="1.47T"), "raidz1x3", "NOT KNOWN: the layout"),
         (status(UNHEALTHY, "411G"), "raidz2x11", "NOT KNOWN: how many drives raidz2-0 has"),
-        (status(NUMBERS), "raidz2x6", "NOT KNOWN: of which kind the vdevs are"),
+        (status(NUMBERS), "raidz2x6", "NOT KNOWN: the kind of the vdevs"),
         (
             status(UNHEALTHY).partition("\t      sdd")[0],
             "raidz2x6",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from zsim.base.errors import InputError
 from zsim.observe.pool_import import importing
-from zsim.observe.pool_import.files import read_pasted
+from zsim.observe.pool_import.given.files import read_pasted
 from zsim.observe.zdb.pointers import read_pointers
 from zsim.scenario.model import Scenario
 

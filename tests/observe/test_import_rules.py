@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from zsim.observe.devices.identity import Identity, Inventory
+from zsim.observe.devices.usual_sizes import sold_as, usual_bytes
 from zsim.observe.evidence.benchmarks import read_benchmarks
 from zsim.observe.pool_import import blocks, find_drives, gather, vdev_sizes
-from zsim.observe.pool_import.find_drives import PoolDrives, drives_of, find_sizes, usual_bytes
+from zsim.observe.pool_import.find_drives import PoolDrives, drives_of, find_sizes
 from zsim.observe.pool_import.gaps import GAPS, is_gap, unknown_notes
 from zsim.observe.pool_import.gather import same_scan, with_alloc
 from zsim.observe.pool_import.importing import import_pasted
@@ -143,6 +144,19 @@ def test_no_more_drives_are_replaced_than_a_vdev_can_lose() -> None:
 )  # fmt: skip
 def test_a_size_of_three_digits_is_taken_to_one_that_is_sold(size: int, usual: int) -> None:
     assert usual_bytes(size) == usual
+
+
+@pytest.mark.parametrize(
+    ("size", "sold"),
+    [
+        (round(3.99e12), 4 * 10**12), (round(4.01e12), 4 * 10**12), (round(4.02e12), None),
+        (round(3.93e12), None), (40 * 10**12, None),
+    ],
+)  # fmt: skip
+def test_what_is_used_of_a_drive_is_at_most_its_capacity_but_for_rounding(
+    size: int, sold: int | None
+) -> None:
+    assert sold_as(size) == sold
 
 
 def told(named: int | None) -> Any:

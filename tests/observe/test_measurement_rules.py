@@ -19,9 +19,10 @@ from zsim.observe.drives import fit, samples
 from zsim.observe.drives.fit import Measurement
 from zsim.observe.evidence import benchmarks
 from zsim.observe.evidence.benchmarks import read_benchmarks
-from zsim.observe.pool_import import files, host_facts, importing, release, tables
-from zsim.observe.pool_import.files import PoolFiles
+from zsim.observe.pool_import import importing, release, tables
 from zsim.observe.pool_import.finding import Evidence, Finding
+from zsim.observe.pool_import.given import files, host_facts
+from zsim.observe.pool_import.given.files import PoolFiles
 from zsim.observe.traces.replay import Replay
 from zsim.observe.traces.trace import Request, trace_of
 from zsim.observe.zdb import blocks, configuration

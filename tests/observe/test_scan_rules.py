@@ -9,7 +9,7 @@ import pytest
 
 from zsim.observe.evidence import pool_events, pool_history, scans
 from zsim.observe.evidence.scans import PoolThen, finished, is_heal, running, started_of
-from zsim.observe.pool_import import assumed
+from zsim.observe.pool_import.given import assumed
 from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, read_scan

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from zsim.observe.pool_import import blocks, classes, layout, space, vdev_sizes
-from zsim.observe.pool_import.files import PoolFiles
 from zsim.observe.pool_import.find_drives import drives_of, find_new_size
 from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.given.files import PoolFiles
 from zsim.observe.pool_import.layout import Tops
 from zsim.observe.zdb.blocks import BlockStatistics, SizeRow, TypeRow
 from zsim.observe.zdb.pointers import PointerSummary

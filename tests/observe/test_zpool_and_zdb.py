@@ -10,7 +10,7 @@ import pytest
 
 from zsim.base.errors import InputError
 from zsim.observe.pool_import.classes import find_fills
-from zsim.observe.pool_import.host_facts import HostFacts, read_host
+from zsim.observe.pool_import.given.host_facts import HostFacts, read_host
 from zsim.observe.zdb import blocks, configuration, metaslabs
 from zsim.observe.zpool import listing, listing_json, status_json
 from zsim.observe.zpool.listing import Space

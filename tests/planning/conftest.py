@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from zsim.planning.design import facts
-from zsim.planning.risk.group import HOUR
+from zsim.planning.risk.one_vdev.group import HOUR
 from zsim.scenario.layout import Layout
 
 

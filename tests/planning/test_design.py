@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import zsim
@@ -14,7 +16,7 @@ from zsim.cli.main import main
 from zsim.planning.design import search
 from zsim.planning.design.candidates import for_drives
 from zsim.planning.design.requirements import Requirement
-from zsim.planning.risk.group import HOUR
+from zsim.planning.risk.one_vdev.group import HOUR
 from zsim.planning.risk.question import RiskInputs
 from zsim.scenario.layout import Layout
 
@@ -233,3 +235,16 @@ def test_a_limit_that_is_not_crossed_and_rows_not_shown_are_told(simulated: list
     assert many.notes()[0] == "No layout meets all requirements; the table shows what was tried."
     assert many.notes()[1] == f"The first 20 of {len(many.rows)} are shown; --json has all."
     assert len(many.grid().rows) == 20
+
+
+@pytest.mark.parametrize("wrong", [{"spares": -3}, {"spares": 1.5}, {"spares": None}, {"drives": "12"}])
+def test_a_number_of_drives_or_spares_that_is_none_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        search.plan_layouts(**{"drives": 12, **wrong})
+
+
+def test_numbers_of_numpy_are_numbers(simulated: list[str]) -> None:
+    asked = {"kinds": ("mirror",), "confirm": 0}
+    found = search.plan_layouts(np.int64(12), spares=np.int32(1), **asked)  # type: ignore[arg-type]
+    assert found.to_dict() == search.plan_layouts(12, spares=1, **asked).to_dict()  # type: ignore[arg-type]
+    assert json.loads(json.dumps(found.to_dict()))["rows"][0]["drives"] == 12

@@ -10,7 +10,6 @@ import pytest
 
 from tests.report.answers import HOUR, layout, of_changes, of_fill, of_layouts, some
 from zsim.base.errors import InputError
-from zsim.case.resolve import resolve
 from zsim.planning.design import drawing, facts, search
 from zsim.planning.design.answer import Design, Step, _short
 from zsim.planning.design.candidates import Candidate, for_drives, vdevs_of
@@ -272,17 +271,23 @@ def test_hours_that_are_stated_are_not_simulated_and_quantiles_may_be_missing() 
     assert "too full" in str(refused)
 
 
-def test_distributed_spares_take_part_and_a_hot_spare_is_at_hand_where_there_is_one() -> None:
+def test_distributed_spares_take_part() -> None:
     context = Context({}, RiskInputs())
     assert context.scenario("draid2:8d:24c:1s").target == "distributed-spare"
     assert context.scenario("raidz2x6").target is None
     assert context.scenario("draid2:8d:24c:1s", target="new-drive").target == "new-drive"
-    plain, draid = resolve({"layout": "raidz2x6"}), resolve({"layout": "draid2:8d:24c:1s"})
-    assert facts.with_spares(RiskInputs(), plain, 0).spare is None
-    assert facts.with_spares(RiskInputs(), plain, 1).spare == "hot"
-    assert facts.with_spares(RiskInputs(), draid, 0).spare == "hot"
-    for stated in ({"detect": 5.0}, {"spare": "order"}, {"mttr": DAY}):
-        assert facts.with_spares(RiskInputs(**stated), plain, 1).spare == stated.get("spare")  # type: ignore[arg-type]
+
+
+def test_a_hot_spare_makes_loss_less_likely_where_a_draid_has_none_of_its_own() -> None:
+    context, hours = Context({}, RiskInputs()), RepairHours(10 * HOUR, 5 * HOUR, 20 * HOUR)
+
+    def lost(layout: str, spares: int) -> float:
+        row = facts.with_chances(context, {"layout": layout, "spares": spares}, hours, False, 8)
+        return float(row["vdev_per_year"])
+
+    assert lost("raidz2x6", 1) < 0.9 * lost("raidz2x6", 0)
+    draid = "draid2:8d:24c:1s"
+    assert lost(draid, 0) == lost(draid, 1), "a distributed spare is one"
 
 
 def test_a_row_costs_what_its_drives_cost_spares_included() -> None:

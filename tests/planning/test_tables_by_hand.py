@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import sqlite3
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -180,24 +178,6 @@ def test_few_scenarios_are_answered_here_and_many_in_a_process_a_core(
     scenarios: list[dict[str, object]] = [{"layout": "mirror2", "seed": number} for number in range(count)]
     assert sorted(place for place, _ in running.answers(scenarios, jobs)) == list(range(count))
     assert began == ([shared] if shared else [])
-
-
-def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {process, 3, 5}, raising=False)
-    assert running.available_cores() == 3, "asked of this process, which is 0"
-    monkeypatch.delattr(os, "sched_getaffinity")
-    for known, cores in ((6, 6), (None, 1)):
-        monkeypatch.setattr(os, "cpu_count", lambda known=known: known)
-        assert running.available_cores() == cores
-
-
-def test_a_python_that_cannot_start_another_answers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert running.can_start_others() == (sys.platform != "win32")
-    monkeypatch.setattr(sys, "frozen", True, raising=False)
-    assert not running.can_start_others()
-    monkeypatch.delattr(sys, "frozen")
-    monkeypatch.setattr(sys, "executable", "")
-    assert not running.can_start_others()
 
 
 # --- words

@@ -128,7 +128,7 @@ def test_a_prediction_under_load_tells_the_knob_that_helps_most_and_its_price() 
     assert first.saves_s == pytest.approx(0.6 * found.resilver_s.p50, rel=0.15)
     now = found.clients[0].during
     assert now is not None
-    then = re.search(r"the longest then waits ([\d.]+) (m?s), ([\d.]+) times as long as now", first.why)
+    then = re.search(r"clients is then ([\d.]+) (m?s), ([\d.]+) times what it is now", first.why)
     assert then is not None, first.why
     then_s = float(then[1]) * (1e-3 if then[2] == "ms" else 1.0)
     assert then_s == pytest.approx(float(then[3]) * now.p99, rel=0.05)

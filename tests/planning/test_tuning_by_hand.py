@@ -88,8 +88,8 @@ def test_the_first_line_says_what_is_saved_and_what_it_costs() -> None:
     assert str(tuning(setting())).splitlines()[0] == "zfs_vdev_scrub_max_active=8 helps most: it saves 2 h."
     costly = tuning(setting(p99=1.5, memory="1 GiB more"), p99=0.04)
     assert costly.heading()[0] == (
-        "zfs_vdev_scrub_max_active=8 helps most: it saves 2 h; of 100 requests of clients the longest then "
-        "waits 60 ms (x1.50); memory: 1 GiB more."
+        "zfs_vdev_scrub_max_active=8 helps most: it saves 2 h; the p99 latency of clients is "
+        "then 60 ms (x1.50); memory: 1 GiB more."
     )
     for none in (tuning(), tuning(setting(ratio=1.0)), tuning(setting(ratio=1.2))):
         assert none.heading()[0].startswith("No tunable tried shortens it")
@@ -98,8 +98,8 @@ def test_the_first_line_says_what_is_saved_and_what_it_costs() -> None:
 def test_the_defaults_are_told_with_their_interval_and_their_waits() -> None:
     _, second = tuning(setting(), default_p10_s=8 * HOUR, default_p90_s=15 * HOUR, p99=0.04).heading()
     assert second == (
-        "The resilver of a pool takes 10 h (8 h to 15 h) with the defaults, and of 100 requests of clients "
-        "the longest waits 40 ms; every setting is tried on the same 6 simulated pools."
+        "The resilver of a pool takes 10 h (8 h to 15 h) with the defaults, and the p99 latency of "
+        "clients is 40 ms; every setting is tried on the same 6 simulated pools."
     )
     assert "takes 10 h with the defaults;" in tuning(setting(), default_p10_s=8 * HOUR).heading()[1]
     assert tuning(setting(), stated=("fill 50 %",)).heading()[2] == "Stated: fill 50 %."

@@ -307,9 +307,7 @@ def test_a_knob_is_advised_that_saves_more_than_its_error_and_enough(
     assert [each.action for each in found] == (["set zfs_b=2"] if advised else [])
     for each in found:
         assert each.saves_s == pytest.approx(1000.0 * (1.0 - ratio))
-        assert each.why.startswith(
-            "of 100 requests of clients the longest then waits 1.5 times as long as now; "
-        )
+        assert each.why.startswith("the p99 latency of clients is then 1.5 times what it is now; ")
         assert f"known to {100 * error:.0f} % of the time" in each.why
     assert knobs.knob_advice(case(), 1000.0, ()) == ()
     assert (
@@ -322,5 +320,5 @@ def test_what_clients_then_wait_is_told_of_one_load_alone() -> None:
     def waits(p99: float | None) -> Any:
         return SimpleNamespace(during=None if p99 is None else SimpleNamespace(p99=p99))
 
-    assert knobs._cost(2.0, [waits(0.05), waits(None)]).endswith("waits 100 ms, 2 times as long as now")
-    assert knobs._cost(2.0, [waits(0.05), waits(0.07)]).endswith("waits 2 times as long as now")
+    assert knobs._cost(2.0, [waits(0.05), waits(None)]).endswith("is then 100 ms, 2 times what it is now")
+    assert knobs._cost(2.0, [waits(0.05), waits(0.07)]).endswith("is then 2 times what it is now")

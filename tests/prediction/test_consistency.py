@@ -128,7 +128,7 @@ def test_the_first_screen_is_a_screen(found: Prediction, width: int) -> None:
     assert len(lines) <= brief.LINES, text
     assert format_duration(found.resilver_s.p50) in " ".join(lines[:2])
     assert "interval" in " ".join(lines[:4])
-    assert "Begun now, done about" in text
+    assert "If started now: done about" in text
     assert "Bottleneck: " in text
 
 

@@ -286,10 +286,10 @@ def test_it_is_done_so_long_after_it_begins(prediction: Prediction) -> None:
     """13 to 22 hours, 17 at the median."""
     assert brief.finish(prediction, None) == ()
     assert brief.finish(prediction, MONDAY) == (
-        "Begun now, done about Mon 16 Nov 23:00 (Mon 16 Nov 19:00 to Tue 17 Nov 04:00).",
+        "If started now: done about Mon 16 Nov 23:00 (Mon 16 Nov 19:00 to Tue 17 Nov 04:00).",
     )
     alone = prediction.model_copy(update={"resilver_s": Quantiles(p50=17 * HOUR)})
-    assert brief.finish(alone, MONDAY) == ("Begun now, done about Mon 16 Nov 23:00.",)
+    assert brief.finish(alone, MONDAY) == ("If started now: done about Mon 16 Nov 23:00.",)
     assert brief._moment(datetime(2026, 12, 31, 12), 86400.0) == "Fri 01 Jan 2027 12:00"
     # The first such moment of the week from then on.
     assert brief._next(MONDAY, round(6 * HOUR)) == MONDAY

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.base.normal import Z90
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.case.worlds import Choice
@@ -274,7 +275,7 @@ def test_what_a_field_explains_is_the_sum_of_what_its_unknowns_do() -> None:
     inputs = [unknown("seek", "drive", "the larger"), unknown("overhead", "drive", "the smaller")]
     [both] = sensitivity.drivers(inputs, members, times)
     shrunk = 4.0 / 4.5
-    reach = math.exp(sensitivity.REACH * shrunk * 0.5)
+    reach = math.exp(Z90 * shrunk * 0.5)
     assert (both.field, both.words) == ("drive", "the larger")
     assert (both.low_s, both.high_s) == pytest.approx((math.exp(9.0) / reach, math.exp(9.0) * reach))
     assert both.narrows == pytest.approx(1.0 - math.sqrt(1.0 - shrunk**2))

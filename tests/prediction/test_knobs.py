@@ -129,7 +129,7 @@ def test_clients_are_watched_on_what_is_advised_alone(monkeypatch: pytest.Monkey
     loaded = case(load=LOAD)
     usual = loaded.release.tunables[KNOB.name]
     [found] = knobs.knob_advice(loaded, 1000.0, ())
-    assert f"waits {8 / usual:.2g} times as long as now" in found.why
+    assert f"is then {8 / usual:.2g} times what it is now" in found.why
     assert watched == [usual, usual, 8, 8]
     watched.clear()
     times.update({1: 99.5, 8: 99.0})
@@ -173,14 +173,14 @@ def test_the_knob_that_saves_most_is_advised_with_its_price(monkeypatch: pytest.
     [(action, why, saves_s)] = advice(monkeypatch, effects, clients(0.2))
     assert action == f"set {KNOB.name}=1"
     assert saves_s == pytest.approx(400.0)
-    assert why.startswith("of 100 requests of clients the longest then waits ")
-    assert f"waits {format_duration(0.4)}, 2 times as long as now; " in why
+    assert why.startswith("the p99 latency of clients is then ")
+    assert f"is then {format_duration(0.4)}, 2 times what it is now; " in why
     assert "known to 2 % of the time" in why
 
 
 def test_several_loads_have_a_ratio_and_no_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     [(_, why, _)] = advice(monkeypatch, [KnobEffect(0.6, 0.02, 2.0, 0.4)], clients(0.2, 0.9))
-    assert "waits 2 times as long as now" in why
+    assert "is then 2 times what it is now" in why
     [(_, why, _)] = advice(monkeypatch, [KnobEffect(0.05, 0.9, None, None)])
     assert why.startswith("the saving is known to 90 % of the time")
 

@@ -369,7 +369,7 @@ def test_what_is_not_asked_for_leaves_the_rest_as_it_is(fields: dict[str, Any]) 
     whole, first, row = (predict_case(asked, extent=extent) for extent in get_args(Extent))
     assert answer_row(row) == answer_row(first) == answer_row(whole)
     # What helps most and what clients wait come from the runs that were not asked for.
-    more = ("What helps most", "What clients wait")
+    more = ("What helps most", "Client latency:")
     told = [each for each in brief_text(whole).split("\n\n") if not each.startswith(more)]
     assert brief_text(first) == "\n\n".join(told)
     assert whole.alternatives

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zsim.base.normal import Z90
 from zsim.case.worlds import Choice
 from zsim.prediction.inputs.ensemble import Unknown, normal_strata, places_of
 from zsim.prediction.statistics import level, response, sampling, sensitivity
@@ -236,8 +237,8 @@ def test_an_unknown_reaches_as_far_as_its_slope_and_narrows_by_what_it_explains(
         (Unknown("rate", "drive", "name it", 0.3),), members(-1.0, 1.0), [math.exp(-1.0), math.e]
     )
     assert (found.field, found.words) == ("drive", "name it")
-    assert found.low_s == pytest.approx(math.exp(-0.8 * sensitivity.REACH))
-    assert found.high_s == pytest.approx(math.exp(0.8 * sensitivity.REACH))
+    assert found.low_s == pytest.approx(math.exp(-0.8 * Z90))
+    assert found.high_s == pytest.approx(math.exp(0.8 * Z90))
     assert found.narrows == pytest.approx(1.0 - 0.6)
     (still,) = sensitivity.drivers(
         (Unknown("rate", "drive", "name it", 0.3),), members(-1.0, 1.0), [5.0, 5.0]
@@ -289,13 +290,11 @@ def test_of_many_worlds_the_means_of_groups_tell_what_an_unknown_does_alone() ->
     times = np.exp(5.0 + 0.8 * busy + 0.2 * scores[:, 1])
     found = {each.field: each for each in sensitivity.drivers_of_draws(inputs, scores, times)}
     middle = 5.0 + 0.8 / 4.0
-    reach = sensitivity.REACH * 0.8 * math.sqrt(3.0 / 16.0)
+    reach = Z90 * 0.8 * math.sqrt(3.0 / 16.0)
     assert math.log(found["load"].low_s) == pytest.approx(middle - reach, abs=0.01)
     assert math.log(found["load"].high_s) == pytest.approx(middle + reach, abs=0.01)
     of_rate = math.log(found["drive"].high_s / found["drive"].low_s) / 2.0
-    assert of_rate == pytest.approx(sensitivity.REACH * 0.2, rel=0.1), (
-        "steps of 16 parts, not the line itself"
-    )
+    assert of_rate == pytest.approx(Z90 * 0.2, rel=0.1), "steps of 16 parts, not the line itself"
     whole = 0.64 * 3.0 / 16.0 + 0.04
     assert found["load"].narrows == pytest.approx(1.0 - math.sqrt(0.04 / whole), abs=0.03)
 

@@ -291,7 +291,10 @@ def test_the_world_chosen_takes_most_variance_of_the_quantiles_for_its_cost(seed
         # A world counts as it did when the choice was made: by its first run.
         known = np.append(weights, np.ones(len(blocks) - len(weights)))[first][place]
         inverse = np.linalg.inv(surface.prior.of_runs(seen, Runs(world, at["use"], blocks), known))
-        return np.array([surface._open(weights, seen, inverse) for weights in surface._about])
+        rows, prior = surface._about @ surface.whole, surface.prior
+        across = prior.between(rows, seen)
+        open_: np.ndarray = np.diag(prior.between(rows, rows) - across @ inverse @ across.T)
+        return open_
 
     scores, blocks = ran.scores, ran.blocks
     for chosen in surface.most_telling(ran, candidates, sizes, 2 * (TILE + COST))[:2]:

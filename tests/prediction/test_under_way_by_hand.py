@@ -65,10 +65,13 @@ def test_a_scan_that_runs_counts_as_what_it_takes_in_all(
 @pytest.mark.parametrize(
     ("scan", "why"),
     [
-        ({"kind": "heal"}, "it tells little of a whole scan"),
-        ({"kind": "expand"}, "zsim eta tells its end"),
-        ({"kind": "remove"}, "zsim eta tells its end"),
-        ({"kind": "resilver"}, "it has repaired nothing yet, or no clock tells since when it runs"),
+        ({"kind": "heal"}, "it says little about a whole scan"),
+        ({"kind": "expand"}, "zsim eta predicts its end"),
+        ({"kind": "remove"}, "zsim eta predicts its end"),
+        (
+            {"kind": "resilver"},
+            "it has repaired nothing yet, or nothing shows when it began",
+        ),
         ({"kind": "scrub", "processed": 10**12}, "it repaired 909.49 GiB"),
     ],
 )

@@ -51,14 +51,14 @@ def test_clients_that_never_pause_are_an_overload() -> None:
     assert "OVERLOAD" in str(found).splitlines()[0]
     assert found.clients[0].during is not None
     longest = format_duration(found.clients[0].during.p99)
-    assert f"What clients wait: random-read {format_duration(found.clients[0].during_s)} in the mean" in str(
+    assert f"Client latency: random-read {format_duration(found.clients[0].during_s)} on average" in str(
         found
     )
-    assert f"one in a hundred {longest}" in " ".join(str(found).split())
+    assert f"p99 {longest}" in " ".join(str(found).split())
 
 
 def test_of_clients_that_nobody_stated_the_first_screen_says_nothing() -> None:
-    assert "What clients wait" not in str(predict(Scenario.from_dict(POOL)))
+    assert "Client latency:" not in str(predict(Scenario.from_dict(POOL)))
 
 
 def test_writers_that_ask_for_more_than_the_drives_can_do_are_an_overload() -> None:

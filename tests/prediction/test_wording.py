@@ -303,9 +303,9 @@ def test_the_finish_is_told_for_a_moment() -> None:
     known = answer(resilver_s=Quantiles(p10=28_800.0, p50=36_000.0, p90=72_000.0))
     begins = datetime(2026, 5, 3, 12, 0)
     assert brief.finish(known, begins) == (
-        "Begun now, done about Sun 03 May 22:00 (Sun 03 May 20:00 to Mon 04 May 08:00).",
+        "If started now: done about Sun 03 May 22:00 (Sun 03 May 20:00 to Mon 04 May 08:00).",
     )
-    assert brief.finish(answer(), begins) == ("Begun now, done about Sun 03 May 22:00.",)
+    assert brief.finish(answer(), begins) == ("If started now: done about Sun 03 May 22:00.",)
     assert brief.finish(known, None) == ()
 
 
@@ -321,7 +321,7 @@ def test_the_finish_is_told_for_a_moment() -> None:
 def test_the_finish_is_told_for_the_stated_moment_of_the_week(begins: str, begun: str, done: str) -> None:
     """Of the week to come, so that the hours of loads and tunables are those of the finish."""
     said = answer(stated=(Stated(field="begins", value=begins, text=begins),))
-    assert brief.finish(said, datetime(2026, 5, 3, 12, 0)) == (f"Begun {begun}, done about {done}.",)
+    assert brief.finish(said, datetime(2026, 5, 3, 12, 0)) == (f"If started {begun}: done about {done}.",)
 
 
 def test_the_first_screen_has_the_loudest_warning_and_counts_the_others() -> None:

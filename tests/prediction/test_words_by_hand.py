@@ -165,8 +165,8 @@ def test_phases_without_bytes_have_empty_cells() -> None:
         ("verifying scrub", "1 h", "", "", ""),
     )
     assert wording.milestones(answer(operation="expand", phases=phases)) == (
-        "The new space is there after 2 h, verified after 3 h by the scrub behind it: copying checks no "
-        "checksums.",
+        "The new space is available after 2 h, verified after 3 h by the scrub that follows: "
+        "copying checks no checksums.",
     )
 
 
@@ -175,8 +175,7 @@ def test_waits_are_told_where_before_and_during_are_known_and_the_load_was_state
     both = Clients(kind="random-read", before=WAITS, during=WAITS, **known)  # type: ignore[arg-type]
     half = Clients(kind="sync-write", before=WAITS, **known)  # type: ignore[arg-type]
     assert wording.client_waits(answer(clients=(both, half))) == (
-        "What clients wait: random-read 30 ms in the mean while it runs, one in a hundred 80 ms "
-        "(10 ms and 80 ms before).",
+        "Client latency: random-read 30 ms on average while it runs, p99 80 ms (10 ms and 80 ms before).",
     )
     assert wording.client_waits(answer(clients=(half,))) == ()
     drawn = Assumption(field="load", value=None, why="")

@@ -109,7 +109,7 @@ def test_options_mean_what_fio_means(tmp_path: Path, job: str, fields: dict[str,
     [
         ("rw=randtrim", "job one: rw=randtrim"),
         ("rw=fast", "rw=fast"),
-        ("rw=write", "no rate have no end"),
+        ("rw=write", "need a rate"),
         ("rw=randread\nbssplit=4k/50:64k/50", "requests of one size"),
         ("rw=randread\nstonewall", "jobs that run together"),
         ("rw=randread\nruntime=1h", "begins"),

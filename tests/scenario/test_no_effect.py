@@ -54,8 +54,8 @@ READ_IN_RUNS = {
     "zfs_resilver_defer_percent": "operation/pool.py",
     "zfs_scrub_after_expand": "prediction/runs/what_if.py",
     "zfs_vdev_async_write_max_active": "operation/background/copying.py",
-    "zfs_vdev_removal_max_active": "operation/background/expansion.py",
-    "zfs_vdev_removal_min_active": "operation/background/expansion.py",
+    "zfs_vdev_removal_max_active": "operation/background/copying.py",
+    "zfs_vdev_removal_min_active": "operation/background/copying.py",
 }
 NAMES = sorted({name for release in release_names() for name in load_release(release).tunables})
 

@@ -19,9 +19,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypeGuard, get_args
 
 from zsim.base.errors import LARGEST, InputError, check_kind, is_unsafe
+from zsim.base.parsed import is_number
 from zsim.base.reading import checked_name, content_mark, read_toml
 
 ModelKind = Literal["drives", "enclosures", "releases", "histories", "products"]
@@ -285,7 +286,7 @@ def _unsourced(dotted: str, node: object, free: frozenset[str]) -> Iterator[str]
     elif isinstance(node, list):
         for index, value in enumerate(node):
             yield from _unsourced(f"{dotted}[{index}]", value, free)
-    elif isinstance(node, int | float) and not isinstance(node, bool):
+    elif is_number(node):
         yield dotted
 
 
@@ -296,7 +297,7 @@ def _problems(dotted: str, entry: object) -> Iterator[str]:
         return
     value = entry.get("value")
     values = value if isinstance(value, list) else [value]
-    if not values or not all(map(is_number, values)):
+    if not values or not all(map(is_finite, values)):
         yield f"{dotted}.value"
     for key in ("unit", "source"):
         if not isinstance(entry.get(key), str) or not entry[key].strip():
@@ -305,9 +306,9 @@ def _problems(dotted: str, entry: object) -> Iterator[str]:
         yield f"{dotted}.kind"
 
 
-def is_number(value: object) -> bool:
+def is_finite(value: object) -> TypeGuard[int | float]:
     """Tell whether a value of a file is a finite number that can be reckoned with."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
+    return is_number(value) and abs(value) < LARGEST
 
 
 def _descend(data: Mapping[str, object], dotted: str, path: Path) -> object:

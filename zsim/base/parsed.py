@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
 from zsim.base.errors import InputError
 
@@ -14,7 +15,7 @@ def _wrong(name: str, value: object, wanted: str) -> InputError:
     return InputError(name, value, f"{wanted} is needed here", "correct the file")
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[int | float]:
     """Tell whether a value is a number: true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -106,7 +107,7 @@ def number_of(value: object, name: str) -> float:
     InputError
         When it is none.
     """
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    if not is_number(value):
         raise _wrong(name, value, "a number")
     return value
 

@@ -377,7 +377,7 @@ def _toml_remedy(text: str) -> str:
         return "put that line right"
     return (
         "it looks like the output of zpool status: zsim import FILE -o - | zsim predict - makes a scenario"
-        " of it, and zsim eta FILE tells when a scan that runs is over"
+        " of it, and zsim eta FILE says when a running scan finishes"
     )
 
 

@@ -66,7 +66,7 @@ def notice(text: str) -> None:
 
 
 JSON_VERSION = 1
-"""Of every answer in JSON: it changes when a field goes or changes its meaning (``zsim schema``)."""
+"""Of every answer in JSON: it changes when a field is removed or changes its meaning (``zsim schema``)."""
 
 
 def print_json(data: Mapping[str, object]) -> None:

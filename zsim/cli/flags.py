@@ -112,7 +112,7 @@ REPEATED = (
     Flag(
         "slow",
         "DRIVE:xFACTOR",
-        "A drive slower than its model: 3:x2.5 (takes 2.5 times as long), 3:1%@200ms (so many of its reads "
+        "A drive slower than its model: 3:x2.5 (takes 2.5 times as long), 3:1%@200ms (1 % of its reads "
         "take 200 ms), 3:x5,on=2h,off=20h (slow for 2 h of every 22). May be repeated.",
     ),
     Flag(
@@ -134,7 +134,7 @@ REPEATED = (
 )
 SWITCHES = (
     ("write_cache", "--write-cache/--no-write-cache", "The drives' write caches are on, or off."),
-    ("autosit", "--autosit/--no-autosit", "Slow drives are not read (vdev property autosit, OpenZFS 2.4)."),
+    ("autosit", "--autosit/--no-autosit", "Slow drives sit out reads (vdev property autosit, OpenZFS 2.4)."),
     ("exact", "--exact/--sampled", "Simulate every I/O, or samples of them (the default)."),
 )
 TUNABLE_HELP = (

@@ -56,7 +56,7 @@ def _several(names: Sequence[str], stated: Collection[str]) -> dict[str, object]
 
 def _printed(text: str) -> bool:
     """Tell whether a text holds what zpool, zdb or a tool that lists drives printed."""
-    from zsim.observe.pool_import.files import read_pasted
+    from zsim.observe.pool_import.given.files import read_pasted
 
     try:
         return bool(read_pasted(text.encode("utf-8", "replace")).pools())
@@ -70,5 +70,5 @@ def _told(imported: ImportedPool) -> dict[str, object]:
         notice(f"{note}.")
     scan = imported.progress
     if scan is not None and scan.active:
-        notice(f"a {scan.function} runs on this pool: zsim eta, given the same, tells when it is over.")
+        notice(f"a {scan.function} runs on this pool: zsim eta, given the same files, says when it finishes.")
     return imported.scenario.stated()

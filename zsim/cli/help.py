@@ -8,7 +8,7 @@ import click
 
 from zsim.cli.flags import FLAGS, REPEATED
 
-OUTPUT = "What comes out"
+OUTPUT = "Output"
 REST = "More of the scenario"
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "The pool": (
@@ -20,7 +20,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "ports",
     ),
     "Host and ZFS": ("release", "product", "tunable", "memory", "cpus", "hz", "autosit"),
-    "What runs": ("operation", "order", "replace", "second_at", "old_drive", "target", "begins", "load"),
+    "The operation, and the load": (
+        "operation", "order", "replace", "second_at", "old_drive", "target", "begins", "load",
+    ),
     "Earlier scans and measurements": ("evidence",),
     "How it is simulated": ("exact", "precision", "engine", "seed"),
     "Scenario files": ("file", "settings"),

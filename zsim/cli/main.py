@@ -49,7 +49,7 @@ COMMANDS: dict[str, Entry] = {
     "compare": Entry("forecasts.compare", "Compare layouts or scenario files side by side."),
     "sweep": Entry("forecasts.sweep", "Resilver time by width, parity, fill and fragmentation."),
     "plan": Entry("design.plan", "Which layouts meet your requirements, how wide, how full."),
-    "risk": Entry("design.risk", "How likely data is lost while a pool is repaired, and in years."),
+    "risk": Entry("design.risk", "How likely data is lost: during a repair, within a year, over many."),
     "fleet": Entry("design.fleet", "Many pools over years: losses, spares, crews, degraded hours."),
     "import": Entry("pools.import_pool", "Read a real pool from the output of zpool and zdb."),
     "eta": Entry("pools.eta", "Finish time of a running resilver, from a pasted zpool status."),

@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Reader(Protocol):
-    """What the module of an output offers; `zsim.observe.pool_import.readers` lists all of them."""
+    """What the module of an output offers; `zsim.observe.pool_import.given.readers` lists all of them."""
 
     def recognises(self, text: str) -> bool:
         """Tell whether a text holds the output, whatever stands before and behind it."""

@@ -15,21 +15,21 @@ Slices = list[tuple[str, float, float]]
 """Name of the phase, begin and end [s] of each slice of a scan."""
 
 
-def seconds_of(slices: Slices, phase: str) -> float:
-    """Return how long the slices of a phase took [s].
+def seconds_of(slices: Slices, phase: str | None = None) -> float:
+    """Return how long the slices of a phase took, or of all phases [s].
 
     Parameters
     ----------
     slices : Slices
         Phase, begin and end of each [s].
-    phase : str
+    phase : str, optional
 
     Returns
     -------
     float
         The ends of txgs between the slices are left out [s].
     """
-    return math.fsum(end - begin for name, begin, end in slices if name == phase)
+    return math.fsum(end - begin for name, begin, end in slices if phase in (name, None))
 
 
 def followed(slices: Slices, end: float) -> list[float]:

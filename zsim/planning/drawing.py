@@ -12,8 +12,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from zsim.base.errors import printable
+from zsim.base.parsed import is_number
 from zsim.base.units import format_duration
-from zsim.planning.rows import TUNABLE, Row, axes_of, is_number
+from zsim.planning.rows import TUNABLE, Row, axes_of
 from zsim.prediction.answer.drawing import (
     ACCENT,
     CAUSES,

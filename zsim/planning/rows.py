@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from zsim.base.errors import is_unsafe
+from zsim.base.parsed import is_number
 from zsim.prediction.answer.prediction import Prediction
 
 Row = dict[str, Any]
@@ -46,7 +47,7 @@ def row_read(found: object) -> Row | None:
 def _is_right(name: str, value: object) -> bool:
     if name in WORDS:
         return isinstance(value, str) and not any(map(is_unsafe, value)) and len(value) <= MOST_TEXT
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         return False
     return 0 <= value < MOST_NUMBER and math.isfinite(value)
 
@@ -67,8 +68,3 @@ def axes_of(columns: Sequence[str], rows: Sequence[Row]) -> list[str]:
     # The layout follows from width and parity where these are there.
     made = {"width", "parity"} & set(numeric)
     return numeric + [name for name in varying if name not in numeric and not (made and name == "layout")]
-
-
-def is_number(value: object) -> bool:
-    """Tell whether a value is a number, and not a truth."""
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -12,16 +12,14 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 
 from zsim.base.errors import InputError, ZsimError, check_jobs
-from zsim.base.machine.kernel_cache import WORKER
 from zsim.base.machine.lightly import begin_lightly
+from zsim.base.machine.processes import available_cores, can_start_others, worker_environment
 from zsim.planning.rows import Row, answer_row, refused_row
 from zsim.planning.sharing import ScenarioQueue
 from zsim.scenario.model import Scenario
 
-PACKAGE = Path(__file__).parents[1]
 PROGRAM = "from zsim.planning.running import work; work()"
 FEW = 4
 """So many scenarios are run in this process: starting others would take longer."""
@@ -61,7 +59,7 @@ def answers(scenarios: Sequence[dict[str, object]], jobs: int | None = None) -> 
     if jobs is None:
         jobs = 1 if len(scenarios) <= FEW else min(available_cores(), len(scenarios))
     waiting = ScenarioQueue(scenarios)
-    if jobs <= 1 or not can_start_others():
+    if jobs <= 1 or not can_share_out():
         name = None
         while (following := waiting.next_for(name)) is not None:
             name, place, stated = following
@@ -98,10 +96,9 @@ class _Worker:
     """
 
     def __init__(self) -> None:
-        places = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-c", PROGRAM],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(places), WORKER: "1"},
+            env=worker_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -179,14 +176,6 @@ def _listen(asked: queue.SimpleQueue[bytes]) -> None:
     os._exit(0)
 
 
-def can_start_others() -> bool:
-    """Tell whether this is a Python that can start another."""
-    posix = sys.platform != "win32"  # connections over standard streams are those of POSIX
-    return posix and bool(sys.executable) and not getattr(sys, "frozen", False)
-
-
-def available_cores() -> int:
-    """Return the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def can_share_out() -> bool:
+    """Tell whether others can answer: connections over standard streams are those of POSIX."""
+    return sys.platform != "win32" and can_start_others()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from zsim.base.units import format_bytes, format_duration
 from zsim.planning.rows import NOT_AXES, QUANTILES, REASON, TUNABLE, Row, axes_of, refused_row
 from zsim.prediction.answer.frames import data_frame, needed
 from zsim.prediction.answer.output import DrawnAnswer
+from zsim.prediction.answer.sections import paragraphs
 from zsim.prediction.answer.tables import Grid, grid_text, html_table, rich_table
 from zsim.prediction.answer.wording import percent
 from zsim.prediction.simulated import text_of
@@ -273,9 +273,7 @@ class Table(DrawnAnswer):
         return Group(*head, rich_table(self.grid()), *(Text(reason) for reason in self.reasons()))
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<p>{html.escape(line)}</p>" for line in self.heading())
-        reasons = "".join(f"<p>{html.escape(each)}</p>" for each in self.reasons())
-        return head + html_table(self.grid()) + reasons
+        return paragraphs(self.heading()) + html_table(self.grid()) + paragraphs(self.reasons())
 
     def __str__(self) -> str:
         return "\n".join((*self.heading(), grid_text(self.grid()), *self.reasons()))

@@ -24,7 +24,16 @@ from zsim.case.resolve import resolved
 from zsim.case.worlds import USES
 from zsim.engine.compiled.warm import begin_compiling
 from zsim.prediction.answer.prediction import Held, Prediction, PredictionInterrupted
-from zsim.prediction.answer.records import BEYOND, Driver, EvidenceUsed, Quantiles, Uncertainty
+from zsim.prediction.answer.records import (
+    BEYOND,
+    Advice,
+    Alternative,
+    Driver,
+    EvidenceUsed,
+    Quantiles,
+    SickDrive,
+    Uncertainty,
+)
 from zsim.prediction.inputs.hardware import shares_host
 from zsim.prediction.missing import missing, record_span
 from zsim.prediction.paired import PairedMedians, paired_medians
@@ -159,25 +168,18 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
     sick = sick_drives(bench, sound_s, middle, paired.sound_s)
     lost_s = math.fsum(each.lost_s for each in sick)
     answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
-    others = other_order(bench, middle) if extent == "all" and case.operation != "scrub" else ()
+    orders = other_order(bench, middle) if extent == "all" and case.operation != "scrub" else ()
     sums, without = totals(result), _longer(without_each(bench, middle - lost_s), lost_s)
     limit = limiting(result, without, middle)
     apart = any(each.sets_pace for each in sick)
     held_up = bottleneck(result, without, limit, apart=apart)
-    records = () if extent == "row" else _of_records(work)
     notes, evidence = _of_evidence(work)
     found = Prediction(
         subject=subject(case),
         operation=case.operation,
         order="sequential" if case.operation in COPIES else case.release.order,
         resilver_s=answer,
-        uncertainty=Uncertainty(
-            sampling_half_width_s=work.half_width * middle,
-            input_s=answer if answer.has_interval else None,
-            members=work.worlds,
-            effective_members=work.effective,
-            drivers=by_span((*work.drivers(), *records)),
-        ),
+        uncertainty=_uncertainty(work, answer, () if extent == "row" else _of_records(work)),
         missing=missing(case, work.inputs),
         mapping_bytes=mapping_bytes(result),
         stated=stated(case.scenario),
@@ -190,21 +192,10 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
         leaves_of_s=result.time_s + lost_s,
         breakdown=_with_errors(_stretched(breakdown(result, limit, apart=apart), middle - lost_s), lost_s),
         breakdown_of=breakdown_of(result, limit, apart=apart),
-        alternatives=others,
+        alternatives=orders,
         progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
-        advice=()
-        if extent != "all" or case.operation in ("scrub", *MOVES)
-        else in_order(
-            *advice(bench, middle, others, without),
-            *sick_advice(sick, middle),
-            *knob_advice(case, middle, work.clients),
-        ),
-        warnings=(
-            *warnings(case),
-            *_short_of_precision(work),
-            *sorted(work.notes),
-            *notes,
-        ),
+        advice=_advice(work, middle, orders, without, sick) if extent == "all" else (),
+        warnings=(*warnings(case), *_short_of_precision(work), *sorted(work.notes), *notes),
         evidence=evidence,
         assumptions=simulated(case, bench.case, () if case.exact else work.inputs),
         provenance=provenance_of(case),
@@ -212,6 +203,36 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
     )
     bench.kept.forget()  # some megabytes, of a prediction that may be kept
     return found if extent == "row" else held(found, work)
+
+
+def _uncertainty(work: Work, answer: Quantiles, records: Iterable[Driver]) -> Uncertainty:
+    """Return how sure an answer is, and what would narrow it; `records` is what record sizes do."""
+    return Uncertainty(
+        sampling_half_width_s=work.half_width * answer.p50,
+        input_s=answer if answer.has_interval else None,
+        members=work.worlds,
+        effective_members=work.effective,
+        drivers=by_span((*work.drivers(), *records)),
+    )
+
+
+def _advice(
+    work: Work,
+    middle_s: float,
+    orders: tuple[Alternative, ...],
+    without: dict[str, float],
+    sick: tuple[SickDrive, ...],
+) -> tuple[Advice, ...]:
+    """Return what to change first; none of scrubs, expansions and removals."""
+    case = work.case
+    if case.operation in ("scrub", *MOVES):
+        return ()
+    assert work.bench is not None
+    return in_order(
+        *advice(work.bench, middle_s, orders, without),
+        *sick_advice(sick, middle_s),
+        *knob_advice(case, middle_s, work.clients),
+    )
 
 
 def held(prediction: Prediction, work: Work) -> Prediction:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.prediction.answer.records import Driver
-from zsim.prediction.inputs.ensemble import Unknown, draw_members, unknowns
+from zsim.prediction.inputs.ensemble import Unknown, draw_members, place_of, unknowns
 from zsim.prediction.inputs.points import values_of
 from zsim.prediction.inputs.sick import recovery
 from zsim.prediction.runs.member import MemberResult
@@ -144,10 +144,8 @@ class EnsembleResult:
 
     def _uses(self, scores: F64) -> list[object]:
         """Return the use of each world; None where it is stated."""
-        for place, unknown in enumerate(self.inputs):
-            if unknown.name == "history":
-                return values_of(unknown, scores[:, place])
-        return [None] * len(scores)
+        place = place_of(self.inputs, "history")
+        return [None] * len(scores) if place is None else values_of(self.inputs[place], scores[:, place])
 
     def _record_sizes(self, histories: Sequence[object]) -> list[float] | None:
         """Return the mean record size of each use; None where none is drawn [log2(bytes)]."""

@@ -13,7 +13,8 @@ from zsim.base.files import replace_file
 from zsim.prediction.answer.drawing import ACCENT, INK, render
 from zsim.prediction.answer.panels import panels
 from zsim.prediction.answer.prediction import Prediction
-from zsim.prediction.answer.wording import Section, headline, section_html, sections, stated
+from zsim.prediction.answer.sections import WARNINGS, Section, section_html
+from zsim.prediction.answer.wording import headline, sections, stated
 from zsim.scenario.words import in_words
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def prediction_page(prediction: Prediction) -> str:
 
 def _section(section: Section) -> str:
     text = section_html(section)
-    return f'<div class="warning">{text}</div>' if section.title == "Warnings" else text
+    return f'<div class="warning">{text}</div>' if section.title == WARNINGS else text
 
 
 def save_prediction_page(prediction: Prediction, path: str | Path) -> None:

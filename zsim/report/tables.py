@@ -7,6 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from zsim.base.parsed import is_number
 from zsim.prediction.answer.tables import Grid, html_table, rich_table
 
 if TYPE_CHECKING:
@@ -27,8 +28,9 @@ def grid_of(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None 
     """
     head = tuple(columns if columns is not None else rows[0] if rows else ())
     body = tuple(tuple(_cell(row.get(name)) for name in head) for row in rows)
+    columns_of = {name: [value for row in rows if (value := row.get(name)) is not None] for name in head}
     numeric = frozenset(
-        place for place, name in enumerate(head) if rows and all(_is_number(row.get(name)) for row in rows)
+        place for place, name in enumerate(head) if rows and all(map(is_number, columns_of[name]))
     )
     return Grid(head, body, numeric)
 
@@ -59,10 +61,6 @@ def with_title(title: str, grid: Grid) -> RenderableType:
 
 def _markdown_row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _is_number(value: object) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _cell(value: object) -> str:

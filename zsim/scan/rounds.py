@@ -12,7 +12,7 @@ import numpy as np
 
 from zsim.base.arrays import F64, I64
 from zsim.base.jit import njit
-from zsim.scan.sorted import Addresses, ExtentRules, ScanQueue
+from zsim.scan.sorted import Addresses, ExtentRules, ScanQueue, extent_score
 
 GROUP = 64
 ENTRIES, RECORDS, EXTENTS = range(3)
@@ -239,10 +239,7 @@ def _extents_of(
     firsts: I64,
     scores: I64,
 ) -> int:
-    """Write down where among what waits each extent begins, and its score; return how many there are.
-
-    As `zsim.scan.sorted.scored_extents` has it.
-    """
+    """Write down where among what waits each extent begins, and its score; return how many there are."""
     count, found = _rows_of(waits, groups, rows), 0
     for place in range(count):
         before = rows[place - 1] if place > 0 else -1
@@ -256,13 +253,7 @@ def _extents_of(
             fill += asize[rows[place]]
         first, last = rows[firsts[extent]], rows[firsts[extent + 1] - 1]
         size = offset[last] + asize[last] - offset[first]
-        score = fill + numbers[FILL_WEIGHT] * (fill * 100 // size) * fill // 100
-        if numbers[COARSE] != 0:
-            power = 1
-            while 2 * power <= score:
-                power *= 2
-            score = power
-        scores[extent] = score
+        scores[extent] = extent_score(fill, size, numbers[FILL_WEIGHT], numbers[COARSE] != 0)
     return found
 
 

@@ -277,14 +277,7 @@ def scored_extents(
     extent : ndarray of int64, shape (n,)
         Number of the extent of each entry, from 0.
     score : ndarray of int64, shape (extents,)
-        ``fill + weight * (100 * fill / size) * fill / 100`` in whole numbers, where `fill` is what of the
-        extent is queued and `size` reaches from its first to its last byte [bytes]; `coarse`: its power of
-        two.
-
-    Notes
-    -----
-    OpenZFS dsl_scan.c:ext_size_value, ext_size_compare (zfs_scan_fill_weight; the power of two from 2.1.6
-    on).
+        See `extent_score`.
     """
     start, end = queue.offset[rows], queue.offset[rows] + queue.asize[rows]
     extent = np.concatenate(([0], np.cumsum(start[1:] - end[:-1] > rules.max_gap)))
@@ -292,10 +285,49 @@ def scored_extents(
     first = np.searchsorted(extent, np.arange(len(fill)))
     last = np.searchsorted(extent, np.arange(len(fill)), side="right") - 1
     size = end[last] - start[first]
-    score = fill + rules.fill_weight * (fill * 100 // size) * fill // 100
-    if rules.coarse:
-        score = np.left_shift(1, np.floor(np.log2(score)).astype(np.int64))
+    score = np.empty(len(fill), np.int64)
+    _score_extents(fill, size, rules.fill_weight, rules.coarse, score)
     return extent, score
+
+
+@njit
+def _score_extents(
+    fill: NDArray[np.int64], size: NDArray[np.int64], weight: int, coarse: bool, score: NDArray[np.int64]
+) -> None:
+    """Write down the score of each extent."""
+    for extent in range(len(fill)):
+        score[extent] = extent_score(fill[extent], size[extent], weight, coarse)
+
+
+@njit
+def extent_score(fill: int, size: int, weight: int, coarse: bool) -> int:
+    """Return the score of an extent: those with the best are issued first when memory has to be freed.
+
+    Parameters
+    ----------
+    fill, size : int
+        What of the extent is queued, and from its first to its last byte [bytes].
+    weight : int
+        zfs_scan_fill_weight.
+    coarse : bool
+        Whether only the power of two counts (2.1.6 and later).
+
+    Returns
+    -------
+    int
+        ``fill + weight * (100 * fill / size) * fill / 100`` in whole numbers; `coarse`: its power of two.
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:ext_size_value, ext_size_compare.
+    """
+    score = fill + weight * (fill * 100 // size) * fill // 100
+    if not coarse:
+        return score
+    power = 1
+    while 2 * power <= score:
+        power *= 2
+    return power
 
 
 def issue_program(queue: ScanQueue, rows: NDArray[np.int64]) -> Program:

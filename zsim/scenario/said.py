@@ -52,7 +52,7 @@ def read_said(text: str) -> dict[str, str | float] | None:
     for word in _joined(words[:first_hour]):
         found = _part(text, word)
         if found.keys() & data.keys() or (_is_amount(found) and _is_amount(data)):
-            raise InputError("load", text, f"{shown(word)} says again what is said before it", _REMEDY)
+            raise InputError("load", text, f"{shown(word)} repeats what is said before it", _REMEDY)
         data |= found
     if "kind" not in data:
         raise InputError("load", text, f"it names no kind of client: {', '.join(KINDS)}", _REMEDY)

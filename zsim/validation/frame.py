@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal, Protocol, SupportsFloat, cast
 
 from zsim.base.errors import InputError, cut
-from zsim.base.model_data import is_number
+from zsim.base.model_data import is_finite
 
 Verdict = Literal["pass", "fail", "info"]
 TIME = "time"
@@ -95,7 +95,7 @@ class ValidationCase:
                 raise InputError(f"{cut(str(self.name), 60)}: {name}", value, "it is text", "put it right")
         for name in ("observed", "tolerance"):
             value = getattr(self, name)
-            if value is not None and not is_number(value):
+            if value is not None and not is_finite(value):
                 raise InputError(
                     f"{cut(self.name, 60)}: {name}", value, "it is a finite number", "put it right"
                 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import multiprocessing
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 
+from zsim.base.machine.processes import available_cores
 from zsim.validation.discovery import sentence
 from zsim.validation.frame import TIME, Claim, Options, ValidationCase, format_named, refused
 
@@ -83,13 +83,6 @@ def run_cases(
         if report is not None:
             report(len(done) / len(cases), cases[index].name)
     return [claim for index in range(len(cases)) for claim in done[index]]
-
-
-def available_cores() -> int:
-    """Return the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _here(cases: Sequence[ValidationCase], options: Options) -> Iterator[tuple[int, list[Claim]]]:

@@ -25,8 +25,8 @@ from zsim.planning.fleet.api import (
 from zsim.planning.fleet.block import Kind, Site, Sums, _Events, run_block
 from zsim.planning.fleet.response import FillResponse, tabulated
 from zsim.planning.fleet.spec import Fleet
-from zsim.planning.risk.group import HOUR, YEAR, Group, Repair, one_world
-from zsim.planning.risk.latent import mean_present, on_any, pool_gone, present, tripped
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Group, Repair, one_world
+from zsim.planning.risk.one_vdev.latent import mean_present, on_any, pool_gone, present, tripped
 from zsim.prediction.answer.records import Quantiles
 
 DAY = 24 * HOUR

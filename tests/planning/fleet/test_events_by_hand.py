@@ -10,7 +10,7 @@ import pytest
 
 from zsim.planning.fleet.block import Kind, Site
 from zsim.planning.fleet.events import Counts, simulate_events
-from zsim.planning.risk.group import HOUR, YEAR, Group, one_world
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Group, one_world
 
 DAY = 24 * HOUR
 FAR = 1e9

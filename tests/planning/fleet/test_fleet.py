@@ -21,8 +21,8 @@ from zsim.planning.fleet.block import Kind, Site, run_block
 from zsim.planning.fleet.events import simulate_events
 from zsim.planning.fleet.response import tabulated
 from zsim.planning.fleet.spec import Fleet, Pools
-from zsim.planning.risk.chain import within
-from zsim.planning.risk.group import HOUR, YEAR, Group, one_world
+from zsim.planning.risk.one_vdev.chain import within
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Group, one_world
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zsim.base.normal import Z90
 from zsim.planning.fleet.api import _enough, fleet
 from zsim.planning.fleet.response import FillResponse, tabulated
 from zsim.planning.fleet.spec import Fleet, Pools
-from zsim.planning.risk.group import HOUR
-from zsim.planning.risk.reliability import Z90
+from zsim.planning.risk.one_vdev.group import HOUR
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
 

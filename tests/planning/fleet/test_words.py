@@ -12,7 +12,7 @@ from zsim.planning.fleet import drawing
 from zsim.planning.fleet.answer import FleetAnswer, headline, honest, rate_words, sections
 from zsim.planning.fleet.records import Losses, PoolsRow, Stock
 from zsim.planning.fleet.spec import Fleet, Pools, _risk
-from zsim.planning.risk.group import HOUR, YEAR
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR
 from zsim.planning.risk.records import chance
 
 DAY = 24 * HOUR
@@ -82,7 +82,7 @@ def test_blocks_without_a_word_are_left_out_and_warnings_stand_where_there_are_s
 def test_in_text_a_block_stands_below_its_title() -> None:
     lines = str(answer(warnings=("a: b",))).splitlines()
     assert lines[0] == headline(answer())
-    assert lines[1].startswith("  12 pools, 2.5 failed drives a year")
+    assert lines[1].startswith("12 pools, 2.5 failed drives a year")
     at = lines.index("Warnings")
     assert (lines[at - 1], lines[at + 1]) == ("", "  a: b")
     at = lines.index("Which pools contribute")

@@ -18,7 +18,7 @@ from zsim.base.errors import InputError
 from zsim.cli.main import main
 from zsim.planning.risk import reliability, stated
 from zsim.planning.risk.api import risk
-from zsim.planning.risk.group import HOUR, YEAR
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR
 from zsim.planning.risk.question import RiskInputs
 from zsim.planning.risk.records import chance
 from zsim.planning.risk.reliability import Spread

@@ -12,7 +12,7 @@ import pytest
 from zsim.base.errors import InputError
 from zsim.case.resolve import resolve
 from zsim.planning.risk import api
-from zsim.planning.risk.chain import (
+from zsim.planning.risk.one_vdev.chain import (
     MOST_STAGES,
     ChainCase,
     _advanced,
@@ -20,10 +20,10 @@ from zsim.planning.risk.chain import (
     in_window,
     mean_time_to_loss,
 )
-from zsim.planning.risk.group import HOUR, YEAR, Group, Repair, one_world
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Group, Repair, one_world
+from zsim.planning.risk.one_vdev.solve import chance_by, first_end, mean_time, transitions
 from zsim.planning.risk.question import RiskInputs, unknowns
 from zsim.planning.risk.reliability import Spread
-from zsim.planning.risk.solve import chance_by, first_end, mean_time, transitions
 from zsim.planning.risk.story import RedundancyStretch, VdevStory, _rates, _trip, stories_of, story_loss
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.redundancy import Level

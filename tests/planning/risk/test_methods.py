@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from zsim.planning.risk.chain import in_window, within
-from zsim.planning.risk.group import HOUR, YEAR, Group, Repair, Worlds, one_world
-from zsim.planning.risk.latent import exposed, pool_gone
-from zsim.planning.risk.simulation import _begin, simulate
-from zsim.planning.risk.solve import chance_by, first_end, mean_time
+from zsim.planning.risk.one_vdev.chain import in_window, within
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Group, Repair, Worlds, one_world
+from zsim.planning.risk.one_vdev.latent import exposed, pool_gone
+from zsim.planning.risk.one_vdev.simulation import _begin, simulate
+from zsim.planning.risk.one_vdev.solve import chance_by, first_end, mean_time
 
 RATE = 0.05 / YEAR
 PLAIN = one_world(RATE, 24 * HOUR)

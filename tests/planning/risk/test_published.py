@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from zsim.base.model_data import validation_directory
-from zsim.planning.risk.chain import in_window, mean_time_to_loss, within
-from zsim.planning.risk.group import HOUR, Group, Repair, one_world
-from zsim.planning.risk.latent import on_any
+from zsim.planning.risk.one_vdev.chain import in_window, mean_time_to_loss, within
+from zsim.planning.risk.one_vdev.group import HOUR, Group, Repair, one_world
+from zsim.planning.risk.one_vdev.latent import on_any
+from zsim.planning.risk.one_vdev.simulation import count_events, simulate
 from zsim.planning.risk.question import rate_of_share
-from zsim.planning.risk.simulation import count_events, simulate
 from zsim.validation.api import validate
 from zsim.validation.reliability.published import exponential_world
 

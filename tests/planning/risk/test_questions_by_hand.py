@@ -11,6 +11,7 @@ import pytest
 
 from tests.planning.test_pictures import of_risk
 from zsim.base.errors import InputError
+from zsim.base.normal import Z90, Z975
 from zsim.case.resolve import resolve
 from zsim.planning.risk import api, evaluate, reliability, words
 from zsim.planning.risk.evaluate import (
@@ -23,10 +24,10 @@ from zsim.planning.risk.evaluate import (
     summed_up,
     worlds_at,
 )
-from zsim.planning.risk.group import HOUR, YEAR, Group, one_world
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Group, one_world
 from zsim.planning.risk.question import RiskInputs, as_plain, assumed_age, rate_of_share, unknowns
 from zsim.planning.risk.records import Grades, Mover, Risk, chance
-from zsim.planning.risk.reliability import FLEET_REACH, USUAL_REACH, Z90, Z975, Spread
+from zsim.planning.risk.reliability import FLEET_REACH, USUAL_REACH, Spread
 from zsim.planning.risk.stated import stated_words
 from zsim.planning.risk.surface import _powers, _products, _strata
 from zsim.prediction.answer.records import Quantiles
@@ -330,13 +331,12 @@ def test_what_cannot_be_asked_is_refused() -> None:
             api._refuse(resolve(wrong))
 
 
-def test_a_draid_takes_over_by_itself_unless_it_is_stated_otherwise() -> None:
-    draid, none = resolve({"layout": "draid2:8d:24c:1s"}), resolve({"layout": "draid2:8d:24c:0s"})
-    assert api._with_spares(RiskInputs(), draid).spare == "hot"
-    assert api._with_spares(RiskInputs(), none).spare is None
+def test_a_spare_takes_over_by_itself_unless_it_is_stated_otherwise() -> None:
+    assert RiskInputs().with_spares(1).spare == "hot"
+    assert RiskInputs().with_spares(0).spare is None
     for stated in ({"detect": 3.0}, {"spare": "order"}, {"mttr": DAY}):
         inputs = RiskInputs(**stated)  # type: ignore[arg-type]
-        assert api._with_spares(inputs, draid) is inputs
+        assert inputs.with_spares(1) is inputs
 
 
 def test_vdevs_alike_are_one_group_with_their_count() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zsim.planning.risk import simulation
-from zsim.planning.risk.chain import ChainCase, gamma_nodes
-from zsim.planning.risk.group import HOUR, YEAR, Group, Repair, Worlds, one_world
-from zsim.planning.risk.simulation import _begin, _Replicas, _shared_hazard, _Tally, count_events
+from zsim.planning.risk.one_vdev import simulation
+from zsim.planning.risk.one_vdev.chain import ChainCase, gamma_nodes
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Group, Repair, Worlds, one_world
+from zsim.planning.risk.one_vdev.simulation import _begin, _Replicas, _shared_hazard, _Tally, count_events
 
 RATE = 0.05 / YEAR
 DAY = 24 * HOUR

@@ -11,8 +11,8 @@ import pytest
 
 from zsim.cli.main import main
 from zsim.planning.risk.api import is_endless, risk
-from zsim.planning.risk.chain import in_window
-from zsim.planning.risk.group import HOUR, Group, one_world
+from zsim.planning.risk.one_vdev.chain import in_window
+from zsim.planning.risk.one_vdev.group import HOUR, Group, one_world
 from zsim.planning.risk.question import RiskInputs
 from zsim.planning.risk.story import RedundancyStretch, VdevStory, story_loss
 from zsim.planning.timeline import api as timelines

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from zsim.planning.risk.evaluate import WORLDS_SOLVED, draw, loss_within, summed_up, window_loss
-from zsim.planning.risk.group import HOUR, Group, Worlds
+from zsim.planning.risk.one_vdev.group import HOUR, Group, Worlds
 from zsim.planning.risk.question import RiskInputs, Unknowns, unknowns
 from zsim.planning.risk.records import rounded
 from zsim.planning.risk.reliability import Spread

@@ -13,7 +13,6 @@ import contextlib
 import functools
 import hashlib
 import json
-import multiprocessing
 import os
 import platform
 import re
@@ -25,6 +24,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from zsim.base.machine.processes import is_first
 from zsim.base.provenance import version
 from zsim.base.sources import PACKAGE, Sources, package_sources, sources_read
 
@@ -34,8 +34,6 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 VARIABLE = "ZSIM_CACHE_DIR"
-WORKER = "ZSIM_WORKER"
-"""Variable of the environment that marks processes which another one of zsim has started."""
 ENDING = ".kernel"
 MANIFEST = "kernels.json"
 """Of what the kernels of a wheel were made, and what a processor must have for them."""
@@ -344,8 +342,7 @@ class KernelCache:
         os.environ[VARIABLE] = str(base)
 
     def _warn(self, reason: str) -> None:
-        is_first = multiprocessing.parent_process() is None and WORKER not in os.environ
-        if is_first and not self._has_warned:
+        if is_first() and not self._has_warned:
             text = f"zsim: compiled kernels are not kept for the next run, as {reason}; {REMEDY}.\n"
             with contextlib.suppress(OSError, AttributeError):
                 sys.stderr.write(text)

@@ -25,7 +25,7 @@ FIND = ("layouts", "width", "fill", "worth")
     "plan",
     cls=GroupedCommand,
     own={
-        "What is wanted": (
+        "Requirements": (
             "drives", "usable", "budget", "price", "spares", "require", "sort", "kinds", "find", "confirm",
             "jobs", "store",
         ),

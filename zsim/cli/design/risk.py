@@ -70,7 +70,7 @@ def risk_options(command: Command) -> Command:
 @click.command(
     "risk",
     cls=GroupedCommand,
-    own={"What is carried out": ("plan",), **ABOUT_RISK},
+    own={"The plan": ("plan",), **ABOUT_RISK},
     examples=(
         "zsim risk --layout raidz2x8 --fill 70% --drive-size 20TB --afr ST16000NM001G --spare hot",
         "zsim risk --layout raidz1x10 --hours 24 --afr 5% --correlation 1 --no-latent --detect 0 --years 10",
@@ -116,7 +116,7 @@ def plan_of(source: str, given: dict[str, object]) -> Plan:
     stated = stated_fields(given)
     for name in ("replace", "second_at", "operation"):
         if stated.get(name) is not None:
-            raise InputError(name, stated[name], "the plan tells what happens", "leave it out")
+            raise InputError(name, stated[name], "the plan says what happens", "leave it out")
     return read_plan(source).with_scenario(stated)
 
 

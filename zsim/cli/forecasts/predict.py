@@ -99,7 +99,8 @@ def now() -> datetime:
 def said(prediction: Prediction, why: bool, verbose: bool, quiet: bool) -> RenderableType:
     """Return as much of an answer as is asked for, to be printed."""
     from zsim.prediction.answer.brief import as_brief, brief
-    from zsim.prediction.answer.wording import Section, as_renderable, interval, rest, volume
+    from zsim.prediction.answer.sections import Section
+    from zsim.prediction.answer.wording import as_renderable, interval, rest, volume
 
     begins = now()
     if quiet:

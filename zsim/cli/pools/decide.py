@@ -60,7 +60,7 @@ def command(
     """Compare what could be done now: wait or restart, replace now or later, reboot, stop the load.
 
     A drive stated to be slow or sick (--slow, --bad-sectors) may be taken offline or kept. The state now
-    comes from flags, from a scenario, or from a pasted zpool status. The best stands first.
+    comes from flags, from a scenario, or from a pasted zpool status. The best comes first.
     """
     from zsim.planning.timeline.decisions import decide
 
@@ -125,7 +125,7 @@ def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
     paste = read_paste(None, (source,), stated=stated, imported=imported)
     known = paste.scenario.stated()
     if (why := _no_choice(paste)) is not None:
-        raise InputError(CHOICE, None, why, "zsim eta, given the same, tells when it is over")
+        raise InputError(CHOICE, None, why, "zsim eta, given the same files, says when it finishes")
     seen = eta_of(paste.scenario, paste)
     return {"scenario": known, **state_of(known, paste.scans, imported.waiting, seen)}
 

@@ -58,7 +58,7 @@ def command(
     as_json: bool,
     **given: object,
 ) -> None:
-    """Tell when a running resilver, scrub or rebuild will be over: zpool status tank | zsim eta.
+    """Estimate when a running resilver, scrub or rebuild finishes: zpool status tank | zsim eta.
 
     FILEs hold what zpool status printed, once or at several moments, and any other output of the pool;
     without any they are read from standard input.  What is not known is assumed, and listed.

@@ -118,7 +118,7 @@ def command(
 ) -> None:
     """Follow a pool through failures, spares, second failures, restarts, reboots, whole procedures.
 
-    What happens is told by flags, by a plan in TOML ('zsim timeline schema' prints its JSON Schema) or by a
+    What happens comes from flags, from a plan in TOML ('zsim timeline schema' prints its JSON Schema) or by a
     procedure (--procedure list). The answer is a chart of all passes, the redundancy left at each moment, and
     when the pool is whole.
     """
@@ -173,7 +173,7 @@ def plan_from(source: str | None, procedure: str | None, given: dict[str, object
     stated = stated_fields(given)
     for name, instead in NOT_HERE.items():
         if stated.get(name) is not None:
-            raise InputError(name, stated[name], "a timeline is told what happens", f"use {instead}")
+            raise InputError(name, stated[name], "a timeline is made of events", f"use {instead}")
     if source is not None and procedure is not None:
         raise InputError("--procedure", procedure, "a plan is given already", "give one of the two")
     own = plan_fields(given)

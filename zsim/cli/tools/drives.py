@@ -203,7 +203,7 @@ def show_fit(fit: Fit, base: DriveModel) -> None:
     sentences = [
         f"{fit.samples} samples, residual {fit.residual:.1%} (root mean square of the logarithm).",
         f"Condition number of the samples: {condition}."
-        + (" The factors they touch cannot be told apart by them." if fit.condition > 1e3 else ""),
+        + (" They cannot separate the factors that they depend on." if fit.condition > 1e3 else ""),
     ]
     show(Group(rich_table(grid), *(Text(line) for line in sentences)))
 

@@ -134,7 +134,7 @@ def _complete(ctx: click.Context, parameter: click.Parameter, begun: str) -> lis
 def command(name: tuple[str, ...]) -> None:
     """Print the JSON Schema of what a command prints with --json; without a command, the list of them.
 
-    Every answer has schema_version: it changes when a field goes or changes its meaning.
+    Every answer has schema_version: it changes when a field is removed or changes its meaning.
     """
     if name:
         print_json(schema_of(" ".join(name)))

@@ -273,17 +273,21 @@ def held_of(table: Table, leaf: int) -> I32:
 
 
 @njit
+def _padded_held(table: Table, leaf: int) -> int:
+    """Return where what is known of the commands that a drive holds begins: rows are longer, for vectors."""
+    return int((word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0])
+
+
+@njit
 def places_of(table: Table, leaf: int) -> I32:
     """Return where the commands that a drive holds begin (`bounds.reach_bounds`), in order of arrival."""
-    first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
-    return _int32_at(word_of(table, PLACES) + HALF * first)
+    return _int32_at(word_of(table, PLACES) + HALF * _padded_held(table, leaf))
 
 
 @njit
 def bearings_of(table: Table, leaf: int) -> F32:
     """Return the bearings of the commands that a drive holds, in order of arrival."""
-    first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
-    return _float32_at(word_of(table, BEARINGS) + HALF * first)
+    return _float32_at(word_of(table, BEARINGS) + HALF * _padded_held(table, leaf))
 
 
 @njit
@@ -319,28 +323,19 @@ def link_slot(table: Table, link: int) -> int:
 @njit
 def cache_slot(table: Table, leaf: int) -> int:
     """Return the event slot of a drive's write cache."""
-    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + word_of(table, N_LINKS) + leaf)
+    return link_slot(table, word_of(table, N_LINKS)) + leaf
 
 
 @njit
 def device_slots(table: Table) -> int:
     """Return how many event slots belong to drives, links and write caches."""
-    return int(
-        word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
-        + word_of(table, N_LINKS)
-        + word_of(table, N_LEAVES)
-    )
+    return cache_slot(table, word_of(table, N_LEAVES))
 
 
 @njit
 def client_slot(table: Table, client: int) -> int:
     """Return the event slot of a foreground client."""
-    return int(
-        word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
-        + word_of(table, N_LINKS)
-        + word_of(table, N_LEAVES)
-        + client
-    )
+    return device_slots(table) + client
 
 
 @njit

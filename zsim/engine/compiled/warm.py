@@ -6,15 +6,13 @@ disk when the first needs it; if it fails, the first compiles for itself.
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import subprocess
 import sys
 
 import numpy as np
 
-from zsim.base.jit import IS_COMPILING, PACKAGE, compile_for, kernels_are_cached, of_this_machine
-from zsim.base.machine.kernel_cache import WORKER
+from zsim.base.jit import IS_COMPILING, compile_for, kernels_are_cached, of_this_machine
+from zsim.base.machine.processes import available_cores, can_start_others, is_first, worker_environment
 from zsim.engine.compiled import kernel
 
 PROGRAM = "from zsim.engine.compiled.warm import compile_kernels; compile_kernels()"
@@ -35,11 +33,10 @@ def begin_compiling() -> None:
     if _begun or kernels_are_cached() or not _may_start():
         return
     of_this_machine().prepare()
-    places = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     _begun.append(
         subprocess.Popen(
             [sys.executable, "-c", PROGRAM],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(places), WORKER: "1"},
+            env=worker_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -53,11 +50,6 @@ def finish_compiling() -> None:
         process.wait()
 
 
-def _is_first() -> bool:
-    return multiprocessing.parent_process() is None and WORKER not in os.environ
-
-
 def _may_start() -> bool:
-    """Tell whether this is a Python that can start another, and the first process of its kind."""
-    plain = bool(sys.executable) and not getattr(sys, "frozen", False) and IS_COMPILING
-    return plain and (os.cpu_count() or 1) > 1 and _is_first()
+    """Tell whether a second process would help: there is a core for it, and this is the first."""
+    return IS_COMPILING and can_start_others() and available_cores() > 1 and is_first()

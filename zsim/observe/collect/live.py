@@ -12,7 +12,7 @@ from pathlib import Path
 from zsim.base.errors import InputError
 from zsim.observe.collect.commands import COMMANDS, CollectedCommand, arguments, checked_name
 from zsim.observe.outputs import Remark
-from zsim.observe.pool_import.files import PoolFiles, read_text
+from zsim.observe.pool_import.given.files import PoolFiles, read_text
 from zsim.observe.pool_import.importing import ImportedPool, import_files
 from zsim.observe.texts import MAX_TEXT, decoded, plain
 

@@ -92,7 +92,13 @@ def mean_of(rows: Sequence[ActivityRow], key: str) -> float | None:
 
 def _mean_service(rows: Sequence[ActivityRow]) -> float | None:
     """Return the mean time of an operation, samples weighed by how many operations they have [s]."""
-    known = [(row.values["service"], _operations(row)) for row in rows if "service" in row.values]
+    return _mean_by_count(
+        [(row.values["service"], _operations(row)) for row in rows if "service" in row.values]
+    )
+
+
+def _mean_by_count(known: Sequence[tuple[float, float]]) -> float | None:
+    """Return the mean of times by the number of operations that took each; None where there are none."""
     total = math.fsum(count for _, count in known)
     return math.fsum(time * count for time, count in known) / total if total else None
 
@@ -103,9 +109,7 @@ def _operations(row: ActivityRow) -> float:
 
 def weighted(read: tuple[float | None, float], write: tuple[float | None, float]) -> float | None:
     """Return the mean of (time, operations) of reads and writes; None where neither has both."""
-    known = [(time, count) for time, count in (read, write) if time is not None and count > 0]
-    total = math.fsum(count for _, count in known)
-    return math.fsum(time * count for time, count in known) / total if total else None
+    return _mean_by_count([(time, count) for time, count in (read, write) if time is not None and count > 0])
 
 
 def summed(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from zsim.base.errors import InputError
+from zsim.base.parsed import is_number
 from zsim.base.units import parse_bytes
 from zsim.observe.outputs import Remark
 from zsim.observe.texts import plain
@@ -106,7 +107,7 @@ def _fio_job(options: Mapping[str, object], job: Mapping[str, object]) -> Iterat
 
 
 def _positive(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         return None
     return float(value) if 0 < value < 1e15 else None
 

@@ -72,7 +72,7 @@ def find_blocks(evidence: Evidence, tops: Tops) -> None:
         _find_recordsize(evidence, sizes)
     else:
         evidence.notes.append(
-            "most files are smaller than a record, so the blocks do not tell the record size"
+            "most files are smaller than a record, so the blocks do not show the record size"
         )
 
 

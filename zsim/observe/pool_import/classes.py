@@ -19,7 +19,7 @@ from zsim.vdevs.kind import DEDUP, LOG, SPECIAL, kind_of
 CLASS_OF_SECTION = {"special": SPECIAL, "dedup": DEDUP, "logs": LOG, "log": LOG}
 UNEQUAL = 0.05
 """Shares that data vdevs are full to are stated one by one where they differ by more."""
-WHO_TELLS = ". zsim eta tells when; zsim predict tells of the replacement of a data drive"
+WHO_TELLS = ". zsim eta says when; zsim predict is about replacing a data drive"
 LOG_ALONE = (
     "NO DATA: the drive that is resilvered is of a log vdev, of which a resilver copies nothing: it reads the"
     f" metadata of the pool, and is over{WHO_TELLS}"

@@ -14,6 +14,7 @@ from zsim.observe.devices.identity import Identity
 from zsim.observe.devices.labels import FLASH_VENDORS, device_of, label_of
 from zsim.observe.devices.models import Model, model_of, slowest_of
 from zsim.observe.devices.sentences import SaidDrives
+from zsim.observe.devices.usual_sizes import usual_bytes
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
 from zsim.observe.zpool.vdev_tree import GONE, PAIRS, Vdev, repaired_pair
@@ -21,14 +22,6 @@ from zsim.observe.zpool.vdev_tree import GONE, PAIRS, Vdev, repaired_pair
 SAME_SIZE = 0.03
 SAID = "a sentence beside the outputs"
 MOST_NAMED = 4
-USUAL_GB = (
-    40, 60, 80, 120, 128, 160, 200, 240, 250, 256, 300, 320, 400, 480,
-    500, 512, 600, 640, 750, 800, 900, 960, 1000, 1200, 1500, 1600, 1800, 1920,
-    2000, 2400, 2500, 3000, 3200, 3840, 4000, 5000, 6000, 6400, 7680, 8000, 10000, 12000,
-    14000, 15360, 16000, 18000, 20000, 22000, 24000, 26000, 28000, 30000, 30720, 32000, 36000,
-)  # fmt: skip
-"""Capacities that drives are sold with [GB]: a size of three digits is taken to one of them."""
-USUAL_WITHIN = 0.015
 NVME_NAME = re.compile(r"nvme[-\d]|nvd\d|nda\d", re.ASCII)
 """The begin of names of NVMe namespaces, which nothing else has (nvme(4), nda(4), nvd(4)), and of udev's:
 ``nvme-MODEL_SERIAL``, ``nvme-eui.0025...``."""
@@ -42,6 +35,11 @@ class PoolDrives:
     old: tuple[str, ...]
     new: tuple[str, ...]
     gone: int = 0
+
+    @property
+    def are_nvme(self) -> bool:
+        """Whether the names are all those of NVMe namespaces."""
+        return bool(self.old) and all(NVME_NAME.match(device_of(name)) for name in self.old)
 
 
 def drives_of(tops: Sequence[Vdev]) -> PoolDrives:
@@ -83,17 +81,17 @@ def find_drives(evidence: Evidence) -> None:
     source = _source(known)
     if not any(each.model for each in known):
         known, source = _by_number(evidence, drives), "that many drives of the host are of this model"
-    models = tuple(model for each in known if (model := model_named(each)).drive or model.size)
+    models = _models_of(known)
     if not models and (said := _said(evidence, len(drives.old))) is not None:
         models, source = (said,) * len(drives.old), SAID
     if models:
         if not _others_differ(evidence, drives, models):
             _find_old(evidence, models, source, len(drives.old))
-    elif drives.old and all(NVME_NAME.match(device_of(name)) for name in drives.old):
+    elif drives.are_nvme:
         evidence.find("drive", "generic-nvme-ssd", "names of the devices", inferred=True)
     elif any(vendors := {label_of(name).vendor for name in drives.old}):
         evidence.notes.append(
-            f"the names of the drives tell the vendor alone ({', '.join(sorted(vendors - {''}))}):"
+            f"the names of the drives show only the vendor ({', '.join(sorted(vendors - {''}))}):"
             " add the output of lsblk -o NAME,MODEL,SERIAL,SIZE,ROTA,LOG-SEC,PHY-SEC"
         )
         if vendors <= set(FLASH_VENDORS):
@@ -103,6 +101,11 @@ def find_drives(evidence: Evidence) -> None:
     present = [each for name in (*drives.old, *drives.new) if (each := inventory.of(name)) is not None]
     _find_write_cache(evidence, present or list(known))
     _tell_links(evidence, present or list(known))
+
+
+def _models_of(known: Sequence[Identity]) -> tuple[Model, ...]:
+    """Return the models of drives, as far as their names tell a model or a size."""
+    return tuple(model for each in known if (model := model_named(each)).drive or model.size)
 
 
 def model_named(identity: Identity) -> Model:
@@ -117,12 +120,6 @@ def model_named(identity: Identity) -> Model:
     if found.size is not None or size is None:
         return found
     return model_of(identity.model, size, rpm, flash, nvme=nvme)
-
-
-def usual_bytes(size: int) -> int:
-    """Return the capacity that drives are sold with nearest to one of three digits [bytes], or itself."""
-    nearest = min(USUAL_GB, key=lambda gb: abs(gb * 10**9 / size - 1)) * 10**9
-    return nearest if abs(nearest / size - 1) < USUAL_WITHIN else size
 
 
 def _said(evidence: Evidence, count: int) -> Model | None:
@@ -144,7 +141,7 @@ def _source(known: Sequence[Identity]) -> str:
 def _by_number(evidence: Evidence, drives: PoolDrives) -> list[Identity]:
     """Return the drives of the one model that the host has enough of, where no name leads to any."""
     listed = [each for each in evidence.files.inventory().drives if each.model]
-    if drives.old and all(NVME_NAME.match(device_of(name)) for name in drives.old):
+    if drives.are_nvme:
         listed = [each for each in listed if each.nvme or NVME_NAME.match(each.device)]
     counts = Counter(each.model for each in listed)
     if not drives.old or not counts:
@@ -215,7 +212,7 @@ def _find_new(evidence: Evidence, drives: PoolDrives) -> None:
         return
     inventory = evidence.files.inventory()
     known = [each for name in drives.new if (each := inventory.of(name)) is not None]
-    models = tuple(model for each in known if (model := model_named(each)).drive or model.size)
+    models = _models_of(known)
     if not models:
         return
     chosen = _chosen(models)

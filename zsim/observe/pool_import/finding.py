@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
-from zsim.observe.pool_import.files import PoolFiles
+from zsim.observe.pool_import.given.files import PoolFiles
 from zsim.observe.zdb.configuration import PoolConfig
 from zsim.observe.zpool.listing import PoolList
 from zsim.observe.zpool.status import PoolStatus

@@ -173,7 +173,7 @@ def _running(evidence: Evidence, pool: PoolThen, over: Sequence[FinishedScan]) -
     if ended:
         evidence.notes.append(
             f"{ended} status{'es' if ended > 1 else ''} of a scan that is over by another output"
-            f" {'are' if ended > 1 else 'is'} left out of the evidence: its duration tells more"
+            f" {'are' if ended > 1 else 'is'} left out of the evidence: its duration says more"
         )
     return _of_the_last(found)
 

@@ -16,13 +16,13 @@ from zsim.case.case import CaseAssumption
 from zsim.case.resolve import resolve
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
-from zsim.observe.pool_import.assumed import UNKNOWN
 from zsim.observe.pool_import.blocks import find_blocks
-from zsim.observe.pool_import.files import OnProgress, PoolFiles, paths_of, read_files, read_pasted
 from zsim.observe.pool_import.find_drives import find_drives
 from zsim.observe.pool_import.finding import Evidence, Finding
 from zsim.observe.pool_import.gaps import is_gap, unknown_notes
 from zsim.observe.pool_import.gather import find_observations, in_order
+from zsim.observe.pool_import.given.assumed import UNKNOWN
+from zsim.observe.pool_import.given.files import OnProgress, PoolFiles, paths_of, read_files, read_pasted
 from zsim.observe.pool_import.layout import Tops, find_layout
 from zsim.observe.pool_import.release import find_release
 from zsim.observe.pool_import.space import find_space

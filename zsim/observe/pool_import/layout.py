@@ -8,19 +8,19 @@ from dataclasses import replace
 
 from zsim.base.errors import InputError
 from zsim.observe.evidence.scans import resilvered_together
-from zsim.observe.pool_import.assumed import (
-    assumed_vdevs,
-    assumed_words,
-    hidden_vdevs,
-    usual,
-    with_drives,
-)
 from zsim.observe.pool_import.classes import (
     ClassTops,
     find_special_drive,
     find_special_repair,
 )
 from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.given.assumed import (
+    assumed_vdevs,
+    assumed_words,
+    hidden_vdevs,
+    usual,
+    with_drives,
+)
 from zsim.observe.texts import plain
 from zsim.observe.zpool.vdev_tree import GONE, GROUPS, PAIRS, Vdev, repaired_pair, spec_of
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
@@ -248,8 +248,8 @@ def _tops(evidence: Evidence) -> Tops:
         tops = Tops(shown, "zpool status", evidence)
         if status is not None and status.by_number:
             evidence.notes.append(
-                "NOT KNOWN: of which kind the vdevs are: zpool status -g prints numbers for their names. By"
-                f" how many drives each has {assumed_words(tops.vdevs)} is assumed: give it without -g"
+                "NOT KNOWN: the kind of the vdevs: zpool status -g prints numbers for their names. From the"
+                f" number of drives of each, {assumed_words(tops.vdevs)} is assumed: give it without -g"
             )
         return tops
     if listed is not None and listed.vdevs:

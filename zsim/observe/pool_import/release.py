@@ -8,7 +8,7 @@ import re
 from zsim.base import model_data
 from zsim.base.parsed import tables, text, value_of
 from zsim.observe.pool_import.finding import Evidence
-from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release, release_names
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release, release_names, version_numbers
 from zsim.vdevs.kind import kinds
 
 _SOLARIS_DISK = re.compile(r"c\d{1,4}(?:t[0-9A-F]{1,32})?d\d{1,4}(?:s\d{1,2})?", re.ASCII)
@@ -90,14 +90,19 @@ def _nearest_freebsd(version: str) -> str:
 
 
 def _numbers(name: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in name.removeprefix(FREEBSD).split("."))
+    return version_numbers(name.removeprefix(FREEBSD))
+
+
+def _year(evidence: Evidence) -> int | None:
+    """Return the year in which a status was printed, as far as it tells."""
+    status = evidence.status
+    dates = [status.at, status.scan.at if status.scan is not None else None] if status is not None else []
+    return max((date.year for date in dates if date is not None), default=None)
 
 
 def _in_time(evidence: Evidence, name: str, says: str, since: str) -> tuple[str, str]:
     """Return the latest release of a form that was in use when a status was printed, and why it is taken."""
-    status = evidence.status
-    dates = [status.at, status.scan.at if status.scan is not None else None] if status is not None else []
-    year = max((date.year for date in dates if date is not None), default=None)
+    year = _year(evidence)
     if since == name or year is None or year >= load_release(name).year:
         return name, says
     known = {each: load_release(each).year for each in release_names() if each.startswith("openzfs-")}
@@ -129,9 +134,7 @@ def _find_legacy(evidence: Evidence) -> None:
 
 def _of_freebsd(evidence: Evidence) -> str:
     """Return the latest FreeBSD with a ZFS of its own that was in use when a status was printed."""
-    status = evidence.status
-    dates = [status.at, status.scan.at if status.scan is not None else None] if status is not None else []
-    year = max((date.year for date in dates if date is not None), default=0)
+    year = _year(evidence) or 0
     known = [each for each in release_names() if each.startswith(FREEBSD)]
     later = [each for each in known if load_release(EARLY_FREEBSD).year < load_release(each).year <= year]
     return max(later, key=lambda each: load_release(each).year, default=EARLY_FREEBSD)

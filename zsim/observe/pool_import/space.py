@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from zsim.base.units import format_both, format_bytes, format_fraction
+from zsim.observe.devices.usual_sizes import USUAL_WITHIN, sold_as
 from zsim.observe.evidence.scans import PoolThen, is_heal
 from zsim.observe.pool_import.classes import (
     find_fills,
     find_special_size,
 )
-from zsim.observe.pool_import.find_drives import USUAL_GB, find_new_size, find_sizes
+from zsim.observe.pool_import.find_drives import find_new_size, find_sizes
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.pool_import.layout import Tops, pairs_of
 from zsim.observe.pool_import.vdev_sizes import MIXED_SIZES, DataVdev, find_unequal, smallest_drive
@@ -25,8 +26,6 @@ from zsim.vdevs.kind import NORMAL
 
 LEAST_SHARE = 0.02
 """Share done below which what is resilvered tells nothing of the whole: it is printed with two digits."""
-NOMINAL_WITHIN = 0.015
-"""A drive is taken for one of a usual size if that is so near."""
 
 
 def find_space(evidence: Evidence, tops: Tops) -> None:
@@ -80,10 +79,9 @@ def find_class_drives(evidence: Evidence, tops: Tops) -> None:
         size = vdev.asize or (space.size if space is not None else None)
         if size:
             drive = smallest_drive([replace(spec, alloc_class=NORMAL)], size)
-            usual = next((gb * 10**9 for gb in USUAL_GB if gb * 10**9 >= drive * (1 - 0.003)), drive)
-            near = usual <= drive * (1 + NOMINAL_WITHIN)
+            usual = sold_as(drive)
             source = "SIZE of zpool list -v" if vdev.asize is None else "asize of zdb -C"
-            evidence.find("special_drive_size", usual if near else drive, source, inferred=near)
+            evidence.find("special_drive_size", usual or drive, source, inferred=usual is not None)
             return
     find_special_size(evidence, tops.classes)
 
@@ -193,13 +191,13 @@ def _drive_for(evidence: Evidence, tops: Tops, total: int, rounded: bool) -> tup
     drive = smallest_drive(tops.specs, total)
     if any(vdev.asize for vdev in tops.vdevs):
         return drive, False
-    target = next((gb * 10**9 for gb in USUAL_GB if gb * 10**9 >= drive * (1 - 0.003)), None)
-    if target is None or target > drive * (1 + NOMINAL_WITHIN):
+    target = sold_as(drive)
+    if target is None:
         return drive, False
     size = pool_size(
         Layout(tuple(tops.specs)), target, load_release(evidence.text("release") or DEFAULT_RELEASE)
     )
-    return (target, True) if rounded or abs(size - total) <= NOMINAL_WITHIN * total else (drive, False)
+    return (target, True) if rounded or abs(size - total) <= USUAL_WITHIN * total else (drive, False)
 
 
 def _note_mixed(evidence: Evidence, tops: Tops) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from zsim.observe.pool_import.files import PoolFiles
+from zsim.observe.pool_import.given.files import PoolFiles
 from zsim.observe.zdb.blocks import BlockStatistics
 from zsim.observe.zdb.metaslabs import Metaslabs
 from zsim.observe.zdb.pointers import KINDS, PointerSummary

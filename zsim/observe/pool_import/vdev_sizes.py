@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zsim.base.units import format_both
-from zsim.observe.pool_import.find_drives import model_named, usual_bytes
+from zsim.observe.devices.usual_sizes import usual_bytes
+from zsim.observe.pool_import.find_drives import model_named
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.zpool.listing import Space
 from zsim.observe.zpool.vdev_tree import Vdev

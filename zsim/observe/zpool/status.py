@@ -41,7 +41,7 @@ from zsim.observe.zpool.vdev_tree import (
     ErrorCounts,
     Row,
     Vdev,
-    is_number,
+    is_guid,
     named_vdev,
     nested,
     numbered,
@@ -171,7 +171,7 @@ class PoolStatus:
     @property
     def by_number(self) -> bool:
         """Whether GUIDs stand for the names of vdevs, as with ``zpool status -g``."""
-        return any(vdev.children and is_number(vdev.name) for vdev in self.vdevs)
+        return any(vdev.children and is_guid(vdev.name) for vdev in self.vdevs)
 
 
 def _resilvered(vdevs: Sequence[Vdev]) -> bool:

@@ -183,7 +183,7 @@ FEW_DRIVES, MANY_DRIVES = 2, 6
 """So many children a mirror usually has at most, and a RAID-Z with two parities at least."""
 
 
-def is_number(name: str) -> bool:
+def is_guid(name: str) -> bool:
     """Tell whether a vdev is named by its GUID, as a missing drive is, and with ``-g`` all are."""
     return name.isascii() and name.isdigit()
 
@@ -194,12 +194,12 @@ def numbered(vdevs: Sequence[Vdev]) -> tuple[Vdev, ...]:
     That hides the kind: two drives are taken for a mirror, up to five for a raidz1, more for a raidz2, and
     two in the place of one for a drive and its successor.
     """
-    return tuple(_numbered(vdev) if vdev.children and is_number(vdev.name) else vdev for vdev in vdevs)
+    return tuple(_numbered(vdev) if vdev.children and is_guid(vdev.name) else vdev for vdev in vdevs)
 
 
 def _numbered(vdev: Vdev) -> Vdev:
     children = tuple(
-        replace(child, kind="replacing") if child.children and is_number(child.name) else child
+        replace(child, kind="replacing") if child.children and is_guid(child.name) else child
         for child in vdev.children
     )
     usual = USUAL_FEW if len(children) <= FEW_DRIVES else USUAL_MANY.format(usual_parity(len(children)))

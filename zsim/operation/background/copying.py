@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,11 @@ from zsim.engine.codes import (
     EXIT_HORIZON,
     EXIT_STALLED,
     FOREVER,
+    REBUILD,
 )
 from zsim.engine.model import VdevModel
-from zsim.engine.window import Window
-from zsim.operation.control import ScanControl, Steps
+from zsim.engine.window import MAX_SLOTS, MIN_SLOTS, Window
+from zsim.operation.control import Plane, ScanControl, Steps
 from zsim.operation.cursors import with_log
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.setup import RunSetup, damaged_vdevs
@@ -159,6 +161,12 @@ class BackgroundScan:
         least, most = values["zfs_vdev_async_write_min_active"], values["zfs_vdev_async_write_max_active"]
         self.pool.plane.set_limit(ASYNC_WRITE, least, most if pending else least)
 
+    def limit_copying(self) -> None:
+        """Limit the copies in flight at a leaf: expansions are queued as removals are."""
+        values = self.pool.release.tunables
+        least, most = values["zfs_vdev_removal_min_active"], values["zfs_vdev_removal_max_active"]
+        self.control.plane.set_limit(REBUILD, least, most)
+
     def note(self) -> None:
         """Note how many bytes have been issued by now."""
         now = self.control.plane.now - self.control.start
@@ -199,6 +207,55 @@ class BackgroundScan:
                 raise RuntimeError("the data plane has nothing left to do but the copying waits")
             if done(reason):
                 return
+
+
+class CopyWork:
+    """What a run works on whose items are copies: those come first among the items of its data plane.
+
+    Parameters
+    ----------
+    setup : RunSetup
+        With maps behind the pool's vdevs.
+    copies : ScanItems
+    vdevs : tuple of VdevModel
+        The pool's own.
+    window : Window
+    sizes : ndarray of int64
+        Of what is copied, as far as the window counts it [bytes].
+    all_bytes : int
+        What is copied in all.
+    """
+
+    def __init__(
+        self,
+        setup: RunSetup,
+        copies: ScanItems,
+        vdevs: tuple[VdevModel, ...],
+        *,
+        window: Window,
+        sizes: Integers,
+        all_bytes: int,
+    ) -> None:
+        self.setup, self._all = setup, max(1, all_bytes)
+        items, readable, log = with_clients(copies, setup, vdevs)
+        self.plane: Plane = setup.plane(
+            setup.model,
+            items,
+            streams=len(setup.model.vdevs),
+            slots=int(np.clip(window.most_blocks(sizes), MIN_SLOTS, MAX_SLOTS)),
+            client_items=readable,
+            log_items=log,
+            records=setup.records,
+            program_length=max(1, len(copies)),
+        )
+
+    def share(self) -> float:
+        """Return the share that has been issued."""
+        return float(self.plane.stream(0, "issued_bytes") / self._all)
+
+    def release(self) -> None:
+        """Let go of the data plane."""
+        self.plane = cast("Plane", None)
 
 
 def copied(

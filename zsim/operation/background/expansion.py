@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.codes import REBUILD
 from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
-from zsim.engine.window import MAX_SLOTS, MIN_SLOTS, Window
-from zsim.operation.background.copying import BackgroundScan, copied, with_clients
-from zsim.operation.control import Plane, Steps
+from zsim.engine.window import Window
+from zsim.operation.background.copying import BackgroundScan, CopyWork, copied
+from zsim.operation.control import Steps
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.setup import RunSetup
 from zsim.operation.txg import vdev_asize
@@ -169,11 +167,10 @@ class ReflowScan(BackgroundScan):
 
     def steps(self) -> Steps[None]:
         """Move everything, then wait for the last txg."""
-        plane, values = self.control.plane, self.pool.release.tunables
-        plane.set_limit(REBUILD, values["zfs_vdev_removal_min_active"], values["zfs_vdev_removal_max_active"])
+        self.limit_copying()
         self.start_txgs()
         self.txg.on_close, self.txg.on_end = self._txg_closes, self._txg_ended
-        window = Window(values["raidz_expand_max_copy_bytes"], False)
+        window = Window(self.pool.release.tunables["raidz_expand_max_copy_bytes"], False)
         if not self.freely:
             yield from self._through_scratch(window)
         while not self.done:
@@ -272,7 +269,7 @@ def _moves(moves: Integers, moved: int) -> ScanItems:
     return copied(read, moves[:, 0], moves[:, 1] - moves[:, 0], written, moves[:, 0])
 
 
-class ExpansionWork:
+class ExpansionWork(CopyWork):
     """The expansion of a pool's first RAID-Z vdev, as what a run works on.
 
     Parameters
@@ -285,34 +282,19 @@ class ExpansionWork:
     """
 
     def __init__(self, setup: RunSetup, reflow: Reflow, *, freely: bool = False) -> None:
-        self.setup, self.reflow, self.freely = setup, reflow, freely
-        window = Window(setup.release.tunables["raidz_expand_max_copy_bytes"], False)
-        slots = int(np.clip(window.most_blocks(reflow.end - reflow.begin), MIN_SLOTS, MAX_SLOTS))
-        moves = _moves(np.zeros((AT_ONCE, 2), np.int64), len(setup.model.vdevs) - 3)
-        items, readable, log = with_clients(moves, setup, setup.model.vdevs[:-3])
-        self.plane: Plane = setup.plane(
-            setup.model,
-            items,
-            streams=len(setup.model.vdevs),
-            slots=slots,
-            client_items=readable,
-            log_items=log,
-            records=setup.records,
-            program_length=AT_ONCE,
+        self.reflow, self.freely = reflow, freely
+        super().__init__(
+            setup,
+            _moves(np.zeros((AT_ONCE, 2), np.int64), len(setup.model.vdevs) - 3),
+            setup.model.vdevs[:-3],
+            window=Window(setup.release.tunables["raidz_expand_max_copy_bytes"], False),
+            sizes=reflow.end - reflow.begin,
+            all_bytes=reflow.bytes,
         )
-        self._all = max(1, reflow.bytes)
 
     def scan_on(self, pool: SimulatedPool) -> ReflowScan:
         """Return what moves the sectors."""
         return ReflowScan(pool, self.reflow, self.setup.model, freely=self.freely)
-
-    def share(self) -> float:
-        """Return the share that has been issued."""
-        return float(self.plane.stream(0, "issued_bytes") / self._all)
-
-    def release(self) -> None:
-        """Let go of the data plane."""
-        self.plane = cast("Plane", None)
 
 
 def expansion_work(setup: RunSetup) -> ExpansionWork:

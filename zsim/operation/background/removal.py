@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
-from zsim.engine.codes import REBUILD
 from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
-from zsim.engine.window import MAX_SLOTS, MIN_SLOTS, Window
-from zsim.operation.background.copying import BackgroundScan, copied, with_clients
-from zsim.operation.control import Plane, Steps
+from zsim.engine.window import Window
+from zsim.operation.background.copying import BackgroundScan, CopyWork, copied
+from zsim.operation.control import Steps
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.setup import RunSetup
 from zsim.operation.txg import vdev_asize
@@ -218,18 +216,17 @@ class RemovalScan(BackgroundScan):
 
     def steps(self) -> Steps[None]:
         """Copy everything, then wait for the last txgs."""
-        plane, values = self.control.plane, self.pool.release.tunables
-        plane.set_limit(REBUILD, values["zfs_vdev_removal_min_active"], values["zfs_vdev_removal_max_active"])
+        self.limit_copying()
         self.start_txgs()
         program = Program(np.full(self.copies, OP_ISSUE, np.int64), np.arange(self.copies, dtype=np.int64))
-        begin = plane.now
+        begin = self.control.plane.now
         yield from self.run(program, Window(OUTSTANDING, False))
         self.pool.book("remove", begin - self.pool.start)
         for _ in range(LAST_TXGS):
             yield from self.wait_for_txg()
 
 
-class RemovalWork:
+class RemovalWork(CopyWork):
     """The removal of a pool's first vdev, as what a run works on.
 
     Parameters
@@ -246,31 +243,18 @@ class RemovalWork:
         style: AllocatorStyle | None = None,
     ) -> None:
         self.evacuation = evacuation_of(setup, levels, style)
-        self.setup = with_leaves(setup)
-        model = self.setup.model
-        copies = copies_of(self.evacuation, model)
-        self.copies, self._all = len(copies), max(1, int(copies.psize.sum()))
-        items, readable, log = with_clients(copies, self.setup, setup.model.vdevs)
-        slots = int(np.clip(Window(OUTSTANDING, False).most_blocks(copies.psize), MIN_SLOTS, MAX_SLOTS))
-        self.plane: Plane = setup.plane(
-            model,
-            items,
-            streams=len(model.vdevs),
-            slots=slots,
-            client_items=readable,
-            log_items=log,
-            records=setup.records,
-            program_length=max(1, self.copies),
+        mapped = with_leaves(setup)
+        copies = copies_of(self.evacuation, mapped.model)
+        self.copies = len(copies)
+        super().__init__(
+            mapped,
+            copies,
+            setup.model.vdevs,
+            window=Window(OUTSTANDING, False),
+            sizes=copies.psize,
+            all_bytes=int(copies.psize.sum()),
         )
 
     def scan_on(self, pool: SimulatedPool) -> RemovalScan:
         """Return what copies."""
         return RemovalScan(pool, self.evacuation, self.copies)
-
-    def share(self) -> float:
-        """Return the share that has been issued."""
-        return float(self.plane.stream(0, "issued_bytes") / self._all)
-
-    def release(self) -> None:
-        """Let go of the data plane."""
-        self.plane = cast("Plane", None)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +10,8 @@ from zsim.planning.risk.words import odds
 from zsim.planning.rows import Row
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
-from zsim.prediction.answer.tables import Grid, grid_text, html_table, rich_table
+from zsim.prediction.answer.sections import paragraphs
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, escaped, grid_text, html_table, plain, rich_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -184,18 +183,11 @@ class Design(SavedAnswer, DrawnAnswer):
         return Group(Text(self.headline(), style="bold"), *head, rich_table(self.grid()), *notes)
 
     def __str__(self) -> str:
-        from rich.console import Console
-
-        stream = io.StringIO()
-        Console(file=stream, width=100, color_system=None, force_jupyter=False).print(self.__rich__())
-        return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+        return plain(self.__rich__(), TEXT_WIDTH)
 
     def _repr_html_(self) -> str:
-        head, notes = (
-            "".join(f"<p>{html.escape(each)}</p>" for each in lines)
-            for lines in (self.heading(), self.notes())
-        )
-        return f"<h3>{html.escape(self.headline())}</h3>{head}{html_table(self.grid())}{notes}"
+        head, notes = paragraphs(self.heading()), paragraphs(self.notes())
+        return f"<h3>{escaped(self.headline())}</h3>{head}{html_table(self.grid())}{notes}"
 
     def text(self) -> str:
         """Return the table as plain text."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from zsim.base.errors import InputError, check_kind
+from zsim.base.errors import InputError
 from zsim.scenario.layout import Layout, VdevSpec
 
 RAIDZ_WIDTHS = {1: (3, 12), 2: (4, 20), 3: (5, 24)}
@@ -69,8 +69,6 @@ def for_drives(drives: int, spares: int) -> list[Candidate]:
     InputError
         When no pool can be made.
     """
-    check_kind("drives", drives, (int,), "it is a whole number", "write drives=60")
-    check_kind("spares", spares, (int,), "it is a whole number", "write spares=2")
     room = drives - spares
     most = max(spares, 2, drives // SPARE_SHARE)
     found = []

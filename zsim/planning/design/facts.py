@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -141,7 +141,7 @@ def with_chances(
 ) -> Row:
     """Return a row with the hours of its repair and the chances that follow, as `zsim.risk` has them."""
     resolved = context.resolved(row["layout"])
-    inputs = with_spares(context.inputs, resolved, row.get("spares", 0))
+    inputs = context.inputs.with_spares(row.get("spares", 0) + resolved.layout.vdevs[0].spares)
     spread = Spread(hours.p50, hours.p10, hours.p90)
     drawn = surface(unknowns(inputs, spread, resolved.scenario.drive), worlds_tried, inputs.seed)
     parts, worlds = groups(resolved, inputs), drawn.solved.worlds
@@ -165,14 +165,6 @@ def with_chances(
         **ends,
         "simulated": simulated,
     }
-
-
-def with_spares(inputs: RiskInputs, resolved: Case, spares: int) -> RiskInputs:
-    """Return the inputs with a hot spare where the candidate has one and nothing else is stated."""
-    if inputs.detect is not None or inputs.spare is not None or inputs.mttr is not None:
-        return inputs
-    has_spare = spares > 0 or resolved.layout.vdevs[0].spares > 0
-    return replace(inputs, spare="hot") if has_spare else inputs
 
 
 def family(vdev: VdevSpec) -> tuple[str, int]:

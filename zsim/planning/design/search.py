@@ -103,8 +103,10 @@ def plan_layouts(
     InputError
         When nothing or something impossible is asked for.
     """
-    for name, number in (("drives", drives), ("usable", usable)):
-        check_number(name, number, f"write {name}=60", whole=True)
+    for name, number, usual in (("drives", drives, 60), ("usable", usable, 10**14), ("spares", spares, 2)):
+        check_number(name, number, f"write {name}={usual}", whole=True)
+    if spares is None or spares < 0:
+        raise InputError("spares", spares, "it is a whole number from 0 on", "write spares=2")
     check_kind("inputs", inputs, (RiskInputs, type(None)), "it is a RiskInputs", "leave it out")
     check_kind("require", require, (list, tuple), "it is a list of wishes", 'write require=["p90 < 24h"]')
     wishes = [Requirement.parse(each) for each in require]
@@ -175,12 +177,12 @@ def _candidates(
             raise InputError("--price", price, "a budget needs the price of a drive", "write --price 350")
         drives = int(budget // price)
     if drives is not None:
-        return for_drives(drives, spares)
+        return for_drives(int(drives), int(spares))
     assert usable is not None
     found = []
     for vdev in vdevs_of(max(width for _, width in RAIDZ_WIDTHS.values())):
-        layout = repeated_for_usable(context.resolved(str(vdev)), usable)
-        found.append(Candidate(layout, spares))
+        layout = repeated_for_usable(context.resolved(str(vdev)), int(usable))
+        found.append(Candidate(layout, int(spares)))
     return found
 
 

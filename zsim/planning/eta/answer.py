@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from zsim.planning.eta.records import EtaAnswer
 from zsim.prediction.answer.output import DrawnAnswer
+from zsim.prediction.answer.tables import escaped
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Eta(EtaAnswer, DrawnAnswer):
-    """When a running scan is over; its fields are those of `zsim.planning.eta.records.Answer`."""
+    """When a running scan is over; its fields are those of `zsim.planning.eta.records.EtaAnswer`."""
 
     __slots__ = ()
 
@@ -40,6 +41,4 @@ class Eta(EtaAnswer, DrawnAnswer):
         return figure(self)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"
+        return f"<pre>{escaped(str(self))}</pre>"

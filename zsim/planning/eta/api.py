@@ -9,7 +9,6 @@ from datetime import datetime
 from pathlib import Path
 
 from zsim.base.errors import check_function, check_kind, check_path
-from zsim.base.provenance import provenance
 from zsim.case.case import Case
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.reading import Paste, read_paste
@@ -28,7 +27,7 @@ from zsim.planning.eta.reasons import (
     zpool_why,
 )
 from zsim.planning.eta.records import Span, Weighed
-from zsim.prediction.api import case_of, files_used, models_used, subject
+from zsim.prediction.api import case_of, provenance_of, subject
 from zsim.prediction.courses import courses_of
 from zsim.prediction.evidence.told import sick_looking
 from zsim.prediction.inputs.ensemble import unknowns
@@ -36,7 +35,7 @@ from zsim.prediction.missing import missing
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.healing import is_open, visited_share
 from zsim.prediction.progress.metadata_only import metadata_only, tables_only
-from zsim.prediction.progress.moments import PoolFacts, clock_of
+from zsim.prediction.progress.moments import PoolFacts, clock_of, facts_of
 from zsim.prediction.progress.remaining import Remaining, remaining
 from zsim.scenario.evidence import Observation, RunningScan
 from zsim.scenario.model import Scenario
@@ -103,7 +102,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
     """Return the answer for statuses of a scan on the pool of a scenario."""
     case = case_of(scenario)
     courses = _courses_of(scenario, paste, case, on_progress)
-    facts = PoolFacts(case.release.order == "sorted" and case.operation not in COPIES)
+    facts = facts_of(case)
     found = remaining(courses, paste.scans, facts)
     last = paste.scans[-1]
     left, total = Span(*found.left()), Span(*found.total())
@@ -141,7 +140,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         assumptions=tuple(each.to_dict() for each in case.assumptions),
         notes=tuple(each for each in (halted, *paste.notes) if each),
         missing=missing(case, unknowns(case)),
-        provenance=provenance(case.scenario.stated(), case.seed, models_used(case), files_used(case)),
+        provenance={**provenance_of(case)},
     )
 
 

@@ -13,9 +13,9 @@ from zsim.base.errors import InputError, check_kind
 from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
 from zsim.base.units import format_bytes
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
-from zsim.observe.pool_import.assumed import UNKNOWN, as_status, assumed_vdevs, assumed_words
 from zsim.observe.pool_import.classes import WHO_TELLS
-from zsim.observe.pool_import.files import files_in
+from zsim.observe.pool_import.given.assumed import UNKNOWN, as_status, assumed_vdevs, assumed_words
+from zsim.observe.pool_import.given.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
 from zsim.observe.texts import decoded, tidied
 from zsim.observe.zpool import status_json
@@ -248,7 +248,7 @@ def _remedy(status: PoolStatus) -> str:
     if status.error_scrub:
         return (
             "zpool scrub -e reads only the blocks of the error log again, mostly in minutes, and zpool status"
-            " prints its share; zsim predict tells of a whole scrub"
+            " prints its share; zsim predict is about a whole scrub"
         )
     if status.scan is not None and status.scan.state == "finished":
         return "it is over: zsim predict says what the next one takes"

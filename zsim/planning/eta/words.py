@@ -23,7 +23,7 @@ WHOLE_TIMES = 10.0
 """From so many times on a pace is told in whole numbers."""
 LOUD = ("NOT KNOWN", "HALTED", "STUCK", "NOT IN THIS", "NO DATA", "NOT A WHOLE")
 NO_CLOCK = (
-    "nothing tells how long the scan had run when this was printed (the answer is much narrower with a line"
+    "nothing shows how long the scan had run when this was printed (the answer is much narrower with a line"
     " of date before it, or piped straight in)"
 )
 STANDS, PARTIAL = ("HALTED", "STUCK"), ("NO DATA", "NOT A WHOLE")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import io
 import math
 from typing import TYPE_CHECKING, Literal
 
@@ -16,12 +14,13 @@ from zsim.planning.risk.words import between, odds, share_words
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 from zsim.prediction.answer.records import AnswerPart
-from zsim.prediction.answer.tables import Grid, rich_table
-from zsim.prediction.answer.wording import Section, percent, section_html
+from zsim.prediction.answer.sections import WARNINGS, Section, filled, fragment, rendered
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain
+from zsim.prediction.answer.wording import percent
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-    from rich.console import Group, RenderableType
+    from rich.console import Group
 
     from zsim.prediction.answer.drawing import Picture
 
@@ -65,28 +64,13 @@ class FleetAnswer(AnswerPart, SavedAnswer, DrawnAnswer):
         return f"<FleetAnswer: {headline(self)}>"
 
     def __rich__(self) -> Group:
-        from rich.console import Group
-        from rich.padding import Padding
-        from rich.text import Text
-
-        parts: list[RenderableType] = [Text(headline(self), style="bold")]
-        for section in sections(self):
-            parts += [Text(), Text(section.title, style="bold")] if section.title else []
-            parts += [Padding(Text(sentence), (0, 0, 0, 2)) for sentence in section.sentences]
-            if section.grid is not None:
-                parts.append(Padding(rich_table(section.grid), (0, 0, 0, 2)))
-        return Group(*parts)
+        return rendered(headline(self), sections(self))
 
     def __str__(self) -> str:
-        from rich.console import Console
-
-        stream = io.StringIO()
-        Console(file=stream, width=100, color_system=None, force_jupyter=False).print(self.__rich__())
-        return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+        return plain(self.__rich__(), TEXT_WIDTH)
 
     def _repr_html_(self) -> str:
-        body = "".join(section_html(section) for section in sections(self))
-        return f'<div class="zsim"><h2>{html.escape(headline(self))}</h2>{body}</div>'
+        return fragment(headline(self), sections(self))
 
 
 def _flat(row: PoolsRow) -> dict[str, object]:
@@ -114,13 +98,13 @@ def sections(answer: FleetAnswer) -> tuple[Section, ...]:
     )
     every = (
         Section("", (first,)),
-        Section("Warnings", answer.warnings),
+        Section(WARNINGS, answer.warnings),
         Section(f"How likely within {answer.years:g} years", grid=_chances(answer)),
         Section("Which pools contribute", grid=_pools(answer)),
         Section("Spares", _stock(answer.spares, "drives on the shelf")),
         Section("Repair crews", _stock(answer.crews, "crews")),
     )
-    return tuple(each for each in every if each.sentences or each.grid is not None)
+    return filled(every)
 
 
 def _chances(answer: FleetAnswer) -> Grid:

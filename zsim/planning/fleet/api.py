@@ -23,7 +23,7 @@ from zsim.planning.fleet.response import FillResponse, HoursOf, tabulated
 from zsim.planning.fleet.spec import Fleet, Pools
 from zsim.planning.risk.api import groups, known_bugs, source_hashes
 from zsim.planning.risk.evaluate import Report, draw, summed_up
-from zsim.planning.risk.group import HOUR, YEAR, Floats, Worlds
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Floats, Worlds
 from zsim.planning.risk.question import RiskInputs, unknowns
 from zsim.planning.risk.reliability import Spread, number
 from zsim.prediction.answer.records import Quantiles

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from zsim.planning.risk.group import Floats, Group, Worlds
-from zsim.planning.risk.latent import exposed, on_any, pool_gone, present, tripped
+from zsim.planning.risk.one_vdev.group import Floats, Group, Worlds
+from zsim.planning.risk.one_vdev.latent import exposed, on_any, pool_gone, present, tripped
 
 LEVELS = 4
 """Missing drives that are told apart in a vdev: 1, 2, 3, and more."""
@@ -39,7 +39,7 @@ class Kind:
     table_fills, table_hours : ndarray
         Duration of a repair [s] by fill, in this world.
     critical : float
-        See `zsim.planning.risk.latent.pool_gone`.
+        See `zsim.planning.risk.one_vdev.latent.pool_gone`.
     spares : int
         Distributed spares of each vdev.
     takeover : float

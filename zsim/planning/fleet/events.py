@@ -14,7 +14,7 @@ import numpy as np
 import simpy
 
 from zsim.planning.fleet.block import LEVELS, Kind, Site
-from zsim.planning.risk.latent import present
+from zsim.planning.risk.one_vdev.latent import present
 
 HoursAt = Callable[[int, float], float]
 """Duration of a repair [s] of a kind of pools, begun at a moment [s]."""

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from zsim.base.normal import Z90
 from zsim.case.resolve import DEFAULT_FILL
 from zsim.planning.fleet.spec import Pools
-from zsim.planning.risk.group import HOUR, Floats
-from zsim.planning.risk.reliability import Z90
+from zsim.planning.risk.one_vdev.group import HOUR, Floats
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
 

@@ -9,9 +9,9 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from zsim.base.errors import InputError, check_kind, check_path
-from zsim.base.model_data import is_number, load_toml
+from zsim.base.model_data import is_finite, load_toml
 from zsim.base.units import parse_duration, parse_fraction
-from zsim.planning.risk.group import HOUR, YEAR
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR
 from zsim.planning.risk.question import RiskInputs
 from zsim.scenario.messages import input_error
 from zsim.scenario.model import Scenario
@@ -97,7 +97,7 @@ class Fleet(BaseModel):
     trials: int = Field(2000, ge=1, le=10_000_000, description="histories of the whole fleet")
     seed: int = Field(1, ge=0, lt=2**63, description="seed of everything random")
     spares: int | None = Field(None, ge=0, le=1_000_000, description="drives on the shelf")
-    lead_time: float = Field(14 * 86400.0, ge=0, description="until an ordered drive is there, such as 14d")
+    lead_time: float = Field(14 * 86400.0, ge=0, description="until an ordered drive arrives, such as 14d")
     crews: int | None = Field(None, ge=1, le=100_000, description="repairs that may be begun at a time")
     visit: float = Field(HOUR, ge=0, description="what a crew needs for a drive, such as 1h")
     detect: float = Field(HOUR, ge=0, description="from a failure until somebody knows, such as 1h")
@@ -187,13 +187,13 @@ def _risk(stated: dict[str, object]) -> dict[str, object]:
 
 def _duration(value: object, size: float, name: str) -> float:
     if not isinstance(value, str):
-        if isinstance(value, int | float) and is_number(value):
+        if is_finite(value):
             return float(value) * size
         raise InputError(name, value, "a duration such as 12h or 14d", "")
     return parse_duration(value, name)
 
 
 def _number(value: object, name: str) -> float:
-    if not isinstance(value, int | float) or not is_number(value):
+    if not is_finite(value):
         raise InputError(name, value, "it is a number", "write it without quotes")
     return float(value)

@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,7 +32,7 @@ from zsim.planning.risk.evaluate import (
     summed_up,
     window_loss,
 )
-from zsim.planning.risk.group import Discipline, Floats, Group, Repair
+from zsim.planning.risk.one_vdev.group import Discipline, Floats, Group, Repair
 from zsim.planning.risk.question import OPEN, RiskInputs, Unknowns, as_plain, assumed_age, unknowns
 from zsim.planning.risk.records import Assumed, Grades
 from zsim.planning.risk.reliability import Spread, number
@@ -47,7 +46,7 @@ from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import Asked, scenario_of
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
-from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.scenario.releases.profile import ReleaseProfile, version_numbers
 from zsim.vdevs.kind import LOG, kind_of
 
 if TYPE_CHECKING:
@@ -99,7 +98,8 @@ def risk(
     _refuse(case)
     found = _hours(asked, scenario, report, hours_of or predicted_hours)
     spread = Spread(found.p50, found.p10 or found.p50, found.p90 or found.p50)
-    known = unknowns(_with_spares(asked, case), spread, scenario.drive)
+    # The distributed spares of a dRAID take over by themselves.
+    known = unknowns(asked.with_spares(case.layout.vdevs[0].spares), spread, scenario.drive)
     story = None if plan is None else _told(plan, asked, case, report)
     report(0.8, "solving")
     return _answer(case, asked, known, found, story)
@@ -111,7 +111,7 @@ def _told(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Told:
 
     for name in ("hours", "mttr"):
         if (value := getattr(inputs, name)) is not None:
-            raise InputError(f"--{name}", value, "the plan tells how long its repairs take", "leave it out")
+            raise InputError(f"--{name}", value, "the plan says how long its repairs take", "leave it out")
     if inputs.chosen_method != "chain":
         raise InputError("method", inputs.chosen_method, "plans are solved as chains", "leave it out")
     story = timeline(plan, on_progress=lambda share, words: report(0.8 * share, words))
@@ -168,12 +168,6 @@ def _refuse(case: Case) -> None:
             raise InputError("layout", str(vdev), allowed, "beyond that drives do not decide it")
 
 
-def _with_spares(inputs: RiskInputs, case: Case) -> RiskInputs:
-    """Return the inputs with the distributed spares that a dRAID has: they take over by themselves."""
-    stated = inputs.detect is not None or inputs.spare is not None or inputs.mttr is not None
-    return inputs if stated or not case.layout.vdevs[0].spares else replace(inputs, spare="hot")
-
-
 def groups(case: Case, inputs: RiskInputs) -> tuple[tuple[int, Group], ...]:
     """Return the vdevs of a pool as groups, each with its count; the first is the one under repair."""
     runs: dict[VdevSpec, int] = {}
@@ -204,8 +198,8 @@ def _discipline(release: ReleaseProfile, inputs: RiskInputs) -> Discipline:
 
 def is_endless(release: ReleaseProfile) -> bool:
     """Tell whether an unreadable block keeps a resilver of this release from ever being done."""
-    version = tuple(int(part) for part in release.version.split(".")[:2])
-    return release.family in ("zol", "freebsd") or (release.family == "openzfs" and version < (2, 0))
+    early = release.family == "openzfs" and version_numbers(release.version) < (2, 0)
+    return early or release.family in ("zol", "freebsd")
 
 
 def _answer(
@@ -333,14 +327,10 @@ def known_bugs(case: Case) -> list[str]:
 
 def _is_fixed(version: str, fixed: list[str]) -> bool:
     """Tell whether a patch level has a repair: of its own series, or of an older one."""
-    own = _numbers(version)
-    sound = [_numbers(each) for each in fixed]
+    own = version_numbers(version)
+    sound = [version_numbers(each) for each in fixed]
     same = [each for each in sound if each[:2] == own[:2]]
     return own >= same[0] if same else own > max(sound)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))
 
 
 def _provenance(case: Case, inputs: RiskInputs) -> dict[str, object]:
@@ -350,7 +340,7 @@ def _provenance(case: Case, inputs: RiskInputs) -> dict[str, object]:
 def source_hashes(*rooms: Path) -> dict[str, str]:
     """Return the hashes of the sources in some folders, and of the reliability models."""
     data = sorted((models_directory() / reliability.FOLDER).glob("*.toml"))
-    found = {room.name: _hash(sorted(room.glob("*.py"))) for room in rooms}
+    found = {room.name: _hash(sorted(room.rglob("*.py"))) for room in rooms}
     return {**found, "reliability": _hash(data)}
 
 

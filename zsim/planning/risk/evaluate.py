@@ -8,19 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zsim.planning.risk.chain import in_window, within
-from zsim.planning.risk.group import YEAR, Floats, Group, Worlds
-from zsim.planning.risk.latent import on_any, pool_gone, present
+from zsim.base.normal import Z90, Z975
+from zsim.planning.risk.one_vdev.chain import in_window, within
+from zsim.planning.risk.one_vdev.group import YEAR, Floats, Group, Worlds
+from zsim.planning.risk.one_vdev.latent import on_any, pool_gone, present
+from zsim.planning.risk.one_vdev.simulation import Simulated, simulate
 from zsim.planning.risk.question import Method, Unknowns
 from zsim.planning.risk.records import Chance, Mover, chance
-from zsim.planning.risk.reliability import Z90, Spread, number
-from zsim.planning.risk.simulation import Simulated, simulate
+from zsim.planning.risk.reliability import Spread, number
 
 WORLDS_SOLVED, WORLDS_SIMULATED = 128, 32
 REPLICAS = 60_000
 REPLICAS_OF_MANY = 2_000
 SMALL = 1e-290
-Z95 = 1.959963984540054
 
 Report = Callable[[float, str], None]
 
@@ -178,8 +178,8 @@ def summed_up(values: Floats, error: Floats) -> Chance:
     low, high = (float(each) for each in np.quantile(values, (0.05, 0.95)))
     if error.any():
         relative = float(np.sqrt(np.sum((values * error) ** 2)) / len(values) / mean)
-        low = min(low, mean * float(np.exp(-Z95 * relative)))
-        high = max(high, mean * float(np.exp(Z95 * relative)))
+        low = min(low, mean * float(np.exp(-Z975 * relative)))
+        high = max(high, mean * float(np.exp(Z975 * relative)))
     return chance(mean, low, high)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from zsim.base.errors import InputError, check_number
+from zsim.base.normal import Z90
 from zsim.base.units import DAY, format_duration
-from zsim.planning.risk.group import HOUR, YEAR, CorrelationLaw, Discipline
-from zsim.planning.risk.reliability import Z90, Spread, fleet_rate, model_of_drive, model_rate, number, source
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR, CorrelationLaw, Discipline
+from zsim.planning.risk.reliability import Spread, fleet_rate, model_of_drive, model_rate, number, source
 
 Method = Literal["chain", "simulation"]
 METHODS = ("chain", "simulation")
@@ -38,7 +39,8 @@ class RiskInputs:
     correlation : float
         How many times likelier a failure is after one in the same vdev.
     correlation_law : {"frailty", "same", "successive"}
-        See `zsim.planning.risk.group.Group`; by default frailty, with `mttr` successive as in the papers.
+        See `zsim.planning.risk.one_vdev.group.Group`; by default frailty, with `mttr` successive as in the
+        papers.
     latent : bool
         Whether latent errors are counted.
     latent_incidence : float
@@ -61,7 +63,7 @@ class RiskInputs:
     erc : bool
         Whether drives give up on a bad sector within seconds (error recovery control).
     discipline : {"apart", "restart", "serial"}
-        See `zsim.planning.risk.group.Group`; by default as the release does it.
+        See `zsim.planning.risk.one_vdev.group.Group`; by default as the release does it.
     years : float
         Horizon [years].
     method : {"chain", "simulation"}
@@ -100,6 +102,11 @@ class RiskInputs:
         if self.shape != 1.0 and self.method == "chain":
             allowed = "chains have no memory, so lifetimes of shape 1 only"
             raise InputError("shape", self.shape, allowed, "use the method simulation")
+
+    def with_spares(self, spares: int) -> RiskInputs:
+        """Return the inputs with a hot spare, where there are any and nobody stated when a repair begins."""
+        stated = self.detect is not None or self.spare is not None or self.mttr is not None
+        return self if stated or not spares else replace(self, spare="hot")
 
     @property
     def chosen_law(self) -> CorrelationLaw:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
 from zsim.base.model_data import models_directory, suggest
+from zsim.base.normal import Z90, Z975
 
 FOLDER = "reliability"
 PERIODS = ("rate_2026q1", "rate_2024")
-Z90, Z975 = 1.2815515655446004, 1.959963984540054
 USUAL_REACH = 2.3263478740408408
 """The 99th percentile: beyond it nothing was observed that the tails could stand for."""
 FLEET_REACH = 2.0

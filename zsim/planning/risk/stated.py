@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 
 from zsim.base.units import format_duration, format_fraction
-from zsim.planning.risk.group import HOUR, YEAR
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR
 from zsim.planning.risk.question import RiskInputs
 from zsim.planning.risk.records import rounded
 

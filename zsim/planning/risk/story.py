@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
-from zsim.planning.risk.chain import ChainCase, LossChances, averaged
 from zsim.planning.risk.evaluate import Loss, any_of, loss_of
-from zsim.planning.risk.group import Floats, Group, Worlds
-from zsim.planning.risk.latent import on_any, present, tripped
-from zsim.planning.risk.solve import transitions
+from zsim.planning.risk.one_vdev.chain import ChainCase, LossChances, averaged
+from zsim.planning.risk.one_vdev.group import Floats, Group, Worlds
+from zsim.planning.risk.one_vdev.latent import on_any, present, tripped
+from zsim.planning.risk.one_vdev.solve import transitions
 
 if TYPE_CHECKING:
     from zsim.planning.timeline.plan import Plan

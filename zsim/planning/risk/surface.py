@@ -12,7 +12,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from zsim.planning.risk.evaluate import SMALL, DrawnWorlds, Loss, normal_scores, worlds_at
-from zsim.planning.risk.group import Floats, Worlds
+from zsim.planning.risk.one_vdev.group import Floats, Worlds
 from zsim.planning.risk.question import OPEN, Unknowns
 
 EVALUATED = 8_192

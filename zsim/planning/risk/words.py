@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import html
-import io
 import math
 from typing import TYPE_CHECKING
 
 from zsim.base.units import format_drive_size, format_duration
 from zsim.planning.risk.records import Chance, Grades, Mover, Risk, rounded
-from zsim.prediction.answer.tables import Grid, rich_table
-from zsim.prediction.answer.wording import Section, section_html
+from zsim.prediction.answer.sections import WARNINGS, Section, filled, fragment, rendered
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain
 
 if TYPE_CHECKING:
-    from rich.console import Group, RenderableType
+    from rich.console import Group
 
-TEXT_WIDTH = 100
 LIKELY = 0.095
 LEAST_PERCENT = 0.001
 """From here on a range that ends with percent begins with percent, too."""
@@ -142,7 +139,7 @@ def sections(answer: Risk) -> tuple[Section, ...]:
     told = (f"Stated: {'; '.join(answer.stated)}.",) if answer.stated else ()
     every = (
         Section("", (f"{answer.subject}; a failed drive is missing for {missing} on average.", *told)),
-        Section("Warnings", answer.warnings),
+        Section(WARNINGS, answer.warnings),
         Section("How likely", () if exact else (nine,), grid_of(answer)),
         Section("On average", (), None if exact else means_grid(answer)),
         Section("Data", (lost_bytes(answer),)),
@@ -150,38 +147,19 @@ def sections(answer: Risk) -> tuple[Section, ...]:
         Section("Assumed", tuple(f"{each.text}." for each in answer.assumptions)),
         Section("Not counted", CLOSING),
     )
-    return tuple(s for s in every if s.sentences or (s.grid is not None and s.grid.rows))
+    return filled(every)
 
 
 def as_renderable(answer: Risk) -> Group:
     """Return the answer as a rich renderable."""
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.text import Text
-
-    parts: list[RenderableType] = [Text(headline(answer), style="bold")]
-    for section in sections(answer):
-        if section.title:
-            style = "bold red" if section.title == "Warnings" else "bold"
-            parts += [Text(), Text(section.title, style=style)]
-        indent = 2 if section.title else 0
-        parts += [Padding(Text(sentence), (0, 0, 0, indent)) for sentence in section.sentences]
-        if section.grid is not None:
-            parts.append(Padding(rich_table(section.grid), (0, 0, 0, indent)))
-    return Group(*parts)
+    return rendered(headline(answer), sections(answer))
 
 
 def as_text(answer: Risk, width: int = TEXT_WIDTH) -> str:
     """Return the answer as plain text of at most `width` columns."""
-    from rich.console import Console
-
-    stream = io.StringIO()
-    console = Console(file=stream, width=width, color_system=None, force_terminal=False, force_jupyter=False)
-    console.print(as_renderable(answer))
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+    return plain(as_renderable(answer), width)
 
 
 def as_html(answer: Risk) -> str:
     """Return the answer as an HTML fragment."""
-    body = "".join(section_html(section) for section in sections(answer))
-    return f'<div class="zsim"><h2>{html.escape(headline(answer))}</h2>{body}</div>'
+    return fragment(headline(answer), sections(answer))

@@ -13,14 +13,14 @@ from zsim.base.errors import InputError, check_function, check_kind
 from zsim.base.parsed import table
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.timeline.api import cleaned, read_plan, timeline
-from zsim.planning.timeline.passes import F64, Passes, facts, quantiles
+from zsim.planning.timeline.passes import F64, Passes, facts, percentiles
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.pool import sick_drives
 from zsim.planning.timeline.result import Timeline
 from zsim.planning.timeline.rules import Rules, rules_of
-from zsim.planning.timeline.wording import plain, span, stated
+from zsim.planning.timeline.wording import span, stated
 from zsim.prediction.answer.frames import data_frame
-from zsim.prediction.answer.tables import Grid, rich_table
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain, rich_table
 from zsim.scenario.evidence import RunningScan
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class DecisionAlternative:
         return {
             "alternative": self.name,
             "whole_s": self.found.whole_s,
-            "exposed_s": {str(left): _three(times) for left, times in self.found.exposed.items()},
+            "exposed_s": {str(left): percentiles(times) for left, times in self.found.exposed.items()},
             "redone_bytes": self.found.redone_bytes,
             "read_bytes": self.found.read_bytes,
             "wins": self.wins,
@@ -152,7 +152,7 @@ class Decision:
         return Group(*parts, *(Text(f"{note[:1].upper()}{note[1:]}.") for note in self.notes))
 
     def __str__(self) -> str:
-        return plain(self.__rich__())
+        return plain(self.__rich__(), TEXT_WIDTH)
 
 
 def decide(
@@ -350,11 +350,6 @@ def _difference(each: DecisionAlternative, best: DecisionAlternative, left: int)
 
 def _middle(values: F64) -> float:
     return float(np.sort(values)[len(values) // 2])
-
-
-def _three(values: F64) -> dict[str, float | None]:
-    low, middle, high = quantiles(values)
-    return {"p10": low, "p50": middle, "p90": high}
 
 
 def _level_name(left: int) -> str:

@@ -26,6 +26,8 @@ from zsim.scenario.model import Scenario
 from zsim.vdevs.kind import kind_of
 
 F64 = NDArray[np.float64]
+Percentiles = dict[str, float | None]
+"""``p10``, ``p50`` and ``p90`` of a time over the worlds [s]; None: never."""
 WORLDS = 99
 """Worlds: so that the 10th, 50th and 90th percentile of them are those of the predictions."""
 SHARES = np.arange(1, WORLDS + 1) / (WORLDS + 1)
@@ -79,6 +81,11 @@ def quantiles(values: F64) -> tuple[float | None, float | None, float | None]:
     found = [float(ordered[min(max(place, 0), len(ordered) - 1)]) for place in places]
     low, middle, high = (value if np.isfinite(value) else None for value in found)
     return low, middle, high
+
+
+def percentiles(values: F64) -> Percentiles:
+    """Return `quantiles` by name."""
+    return dict(zip(("p10", "p50", "p90"), quantiles(values), strict=True))
 
 
 def _in_vdev(scenario: Scenario, vdev: int) -> dict[str, str]:

@@ -152,7 +152,8 @@ class Running(_Part):
     old_drive: Literal["missing", "online"] = Field("missing", description="whether the old ones still work")
     waiting: tuple[int, ...] = Field((), description="drives that await a resilver, the old ones gone")
     left: tuple[Seconds, Seconds, Seconds] | None = Field(
-        None, description="p10, p50 and p90 of what is left, as zsim eta tells it from how the pass got on"
+        None,
+        description="p10, p50 and p90 of the time left, as zsim eta estimates it from the progress",
     )
 
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from zsim.planning.timeline.passes import F64
+from zsim.planning.timeline.passes import F64, Percentiles
 from zsim.planning.timeline.redundancy import Level
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.simulated import scenario_words
@@ -14,8 +14,6 @@ from zsim.scenario.model import Scenario
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-Three = dict[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class PassRow:
     vdev: str
     kind: str
     begins_s: float
-    ends_s: Three
+    ends_s: Percentiles
     cause: str
     completed: bool = True
     read_bytes: int = 0
@@ -87,7 +85,7 @@ class TimelineAnswer:
 
     title: str
     passes: tuple[PassRow, ...]
-    whole_s: Three
+    whole_s: Percentiles
     redundancy: tuple[Level, ...]
     redone_bytes: int
     story: tuple[tuple[float, str], ...]

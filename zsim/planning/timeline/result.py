@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zsim.planning.timeline.passes import F64, MIDDLE, quantiles
-from zsim.planning.timeline.records import PassRow, Three, TimelineAnswer
+from zsim.planning.timeline.passes import F64, MIDDLE, percentiles
+from zsim.planning.timeline.records import PassRow, TimelineAnswer
 from zsim.planning.timeline.redundancy import Level, seconds_at
 from zsim.planning.timeline.scans import Pass
 from zsim.prediction.answer.output import DrawnAnswer
@@ -66,7 +66,7 @@ def timeline_of(
     return Timeline(
         title=title,
         passes=_rows(pools),
-        whole_s=_three(whole),
+        whole_s=percentiles(whole),
         redundancy=tuple(levels[MIDDLE]),
         redone_bytes=middle.redone,
         story=tuple(middle.story),
@@ -112,7 +112,7 @@ def _rows(pools: Sequence[Pool]) -> tuple[PassRow, ...]:
                 found.vdev,
                 found.kind,
                 found.begins,
-                _three(ends),
+                percentiles(ends),
                 found.cause,
                 found.completed,
                 int(found.times.read_bytes * done),
@@ -131,11 +131,6 @@ def _named(history: Sequence[Pass]) -> list[tuple[tuple[str, str, int], Pass]]:
         count[key] = count.get(key, 0) + 1
         found.append(((*key, count[key]), each))
     return found
-
-
-def _three(values: F64) -> Three:
-    low, middle, high = quantiles(values)
-    return {"p10": low, "p50": middle, "p90": high}
 
 
 def _exposed(levels: Sequence[Sequence[Level]], full: int) -> dict[int, F64]:

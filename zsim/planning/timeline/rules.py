@@ -9,7 +9,7 @@ from typing import Literal
 from zsim.base import model_data
 from zsim.base.parsed import table, text
 from zsim.scenario.releases.inherited import load_complete
-from zsim.scenario.releases.profile import ReleaseProfile, load_release
+from zsim.scenario.releases.profile import ReleaseProfile, load_release, version_numbers
 from zsim.vdevs.kind import kinds
 
 FILE = "rules.toml"
@@ -163,7 +163,7 @@ def _line(release: ReleaseProfile) -> tuple[int, ...]:
     for prefix, place in LINES.items():
         if release.series.startswith(prefix):
             return place
-    return tuple(int(part) for part in release.version.split("."))
+    return version_numbers(release.version)
 
 
 def _table(data: Mapping[str, object], line: tuple[int, ...]) -> dict[str, Rule | None]:
@@ -171,7 +171,7 @@ def _table(data: Mapping[str, object], line: tuple[int, ...]) -> dict[str, Rule 
     for name, eras in data.items():
         if not isinstance(eras, list):
             continue
-        known = [era for era in eras if tuple(int(part) for part in era["from"].split(".")) <= line]
+        known = [era for era in eras if version_numbers(era["from"]) <= line]
         era = known[-1] if known else None
         found[name] = None if era is None else Rule(name, era["choice"], era["text"], era["source"])
     return found

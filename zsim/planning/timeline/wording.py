@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from zsim.base.units import format_bytes, format_duration
-from zsim.planning.timeline.records import PassRow, Three, TimelineAnswer
+from zsim.planning.timeline.passes import Percentiles
+from zsim.planning.timeline.records import PassRow, TimelineAnswer
 from zsim.planning.timeline.redundancy import Level
-from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, html_table, rich_table
+from zsim.prediction.answer.sections import paragraphs
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, escaped, html_table, plain, rich_table
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -32,9 +33,9 @@ def clock(seconds: float) -> str:
     return f"{f'{days}d ' if days else ''}{rest // 60:02d}:{rest % 60:02d}"
 
 
-def span(three: Three) -> str:
-    """Return three quantiles of a duration in words."""
-    low, middle, high = three["p10"], three["p50"], three["p90"]
+def span(found: Percentiles) -> str:
+    """Return percentiles of a duration in words."""
+    low, middle, high = found["p10"], found["p50"], found["p90"]
     if middle is None:
         return "never"
     if low == high:
@@ -155,24 +156,11 @@ def as_text(found: TimelineAnswer, width: int = TEXT_WIDTH) -> str:
     return plain(as_renderable(found), width)
 
 
-def plain(printed: RenderableType, width: int = TEXT_WIDTH) -> str:
-    """Return what rich would print as plain text."""
-    import io
-
-    from rich.console import Console
-
-    stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None, force_terminal=False).print(printed)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
-
-
 def as_html(found: TimelineAnswer, picture: str = "") -> str:
     """Return the timeline as HTML, a picture of it behind what was stated."""
-    told = "".join(f"<p>{html.escape(each)}</p>" for each in sentences(found))
     table = Grid(
         ("vdev", "pass", "begins", "ends (p10 to p90)", "cause"),
         tuple((each.vdev, each.kind, clock(each.begins_s), _end(each), each.cause) for each in found.passes),
     )
-    asked = "".join(f"<p>{html.escape(each)}</p>" for each in stated(found))
-    head = f"<h2>{html.escape(headline(found))}</h2>{asked}{picture}"
-    return head + html_table(table) + told + html_table(story_grid(found.story))
+    head = f"<h2>{escaped(headline(found))}</h2>{paragraphs(stated(found))}{picture}"
+    return head + html_table(table) + paragraphs(sentences(found)) + html_table(story_grid(found.story))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from zsim.base.provenance import SCHEMA_VERSION
 from zsim.base.units import format_duration
 from zsim.planning.tune.settings import MEASURED, Setting
 from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
+from zsim.prediction.answer.sections import paragraphs
 from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, html_table, plain, rich_table
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Tuning(SavedAnswer, DrawnAnswer):
     default_p10_s, default_p90_s : float or None
         Its 80 % interval; None where all is simulated exactly [s].
     default_p99_s : float or None
-        Of 100 requests of clients the longest wait [s].
+        99th percentile of what requests of clients wait [s].
     system : {"linux", "freebsd", "illumos"}
     settings : tuple of Setting
         Those with an effect larger than its error, the quickest first.
@@ -93,18 +93,15 @@ class Tuning(SavedAnswer, DrawnAnswer):
         return Group(*parts, *map(Text, self.notes()))
 
     def _repr_html_(self) -> str:
-        head, notes = (
-            "".join(f"<p>{html.escape(each)}</p>" for each in lines)
-            for lines in (self.heading(), self.notes())
-        )
-        return head + (html_table(self.grid()) if self.settings else "") + notes
+        table = html_table(self.grid()) if self.settings else ""
+        return paragraphs(self.heading()) + table + paragraphs(self.notes())
 
     def heading(self) -> tuple[str, ...]:
         """Return what helps most and what it costs, and against what it is held."""
         waits = (
             ""
             if self.default_p99_s is None
-            else (f", and of 100 requests of clients the longest waits {format_duration(self.default_p99_s)}")
+            else f", and the p99 latency of clients is {format_duration(self.default_p99_s)}"
         )
         return (
             self._first(),
@@ -144,7 +141,7 @@ class Tuning(SavedAnswer, DrawnAnswer):
             )
         cost = ""
         if best.p99_ratio is not None and best.p99_s is not None:
-            cost = f"; of 100 requests of clients the longest then waits {format_duration(best.p99_s)}"
+            cost = f"; the p99 latency of clients is then {format_duration(best.p99_s)}"
             cost += f" ({_times(best.p99_ratio)})"
         if best.memory:
             cost += f"; memory: {best.memory}"

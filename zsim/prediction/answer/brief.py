@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from zsim.base.constants import constant
 from zsim.base.units import format_duration
 from zsim.prediction.answer.records import Answer
+from zsim.prediction.answer.sections import Section, filled, fragment, section_html
 from zsim.prediction.answer.sick_words import sick_sentences
-from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, escaped, plain
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain
 from zsim.prediction.answer.wording import (
-    Section,
     as_renderable,
     bottleneck,
     client_waits,
@@ -20,7 +20,6 @@ from zsim.prediction.answer.wording import (
     interval,
     missing,
     rest,
-    section_html,
     stated,
     unknowns_grid,
 )
@@ -67,7 +66,7 @@ def brief(
         Section("", _loudest(prediction)),
         Section("", (more,) if more else ()),
     )
-    return tuple(each for each in every if each.sentences or (each.grid is not None and each.grid.rows))
+    return filled(every)
 
 
 def finish(prediction: Answer, begins: datetime | None) -> tuple[str, ...]:
@@ -78,11 +77,11 @@ def finish(prediction: Answer, begins: datetime | None) -> tuple[str, ...]:
         prediction.resilver_s,
         next((each for each in prediction.stated if each.field == "begins"), None),
     )
-    begun = "Begun now"
+    begun = "If started now"
     if told is not None:
         begins = _next(begins, parse_moment(told.text))
-        begun = f"Begun {_moment(begins, 0.0)}"
-    done = f"{begun}, done about {_moment(begins, answer.p50)}"
+        begun = f"If started {_moment(begins, 0.0)}"
+    done = f"{begun}: done about {_moment(begins, answer.p50)}"
     if answer.p10 is None or answer.p90 is None:
         return (f"{done}.",)
     return (f"{done} ({_moment(begins, answer.p10)} to {_moment(begins, answer.p90)}).",)
@@ -189,12 +188,9 @@ def brief_text(prediction: Answer, begins: datetime | None = None, width: int = 
 
 def brief_html(prediction: Answer) -> str:
     """Return the answer as an HTML fragment: the first screen, and the rest folded."""
-    first = "".join(section_html(section) for section in brief(prediction, more=""))
     folded = "".join(section_html(section) for section in rest(prediction))
-    return (
-        f'<div class="zsim"><h2>{escaped(headline(prediction))}</h2>{first}'
-        f"<details><summary>Causes, phases, drives, assumptions</summary>{folded}</details></div>"
-    )
+    details = f"<details><summary>Causes, phases, drives, assumptions</summary>{folded}</details>"
+    return fragment(headline(prediction), brief(prediction, more=""), details)
 
 
 def short(prediction: Answer) -> str:

@@ -80,7 +80,9 @@ class Uncertainty(AnswerPart):
     )
     members: int = Field(default=1, ge=1, description="scenarios run")
     effective_members: float | None = Field(
-        default=None, ge=0, description="as many equally weighted ones tell as much, after the evidence"
+        default=None,
+        ge=0,
+        description="equally weighted ones that would carry as much information as all after the evidence",
     )
     drivers: tuple[Driver, ...] = Field(default=(), description="unknown inputs, the strongest first")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from zsim.base.constants import constant
 from zsim.base.units import format_bytes, format_duration, format_rate
@@ -19,12 +19,13 @@ from zsim.prediction.answer.records import (
     Uncertainty,
     share_of_total,
 )
+from zsim.prediction.answer.sections import WARNINGS, Section, filled, rendered
 from zsim.prediction.answer.sick_words import sick_sentences
-from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, escaped, html_table, plain, rich_table
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain
 from zsim.scenario.words import in_words
 
 if TYPE_CHECKING:
-    from rich.console import Group, RenderableType
+    from rich.console import Group
 
 OVERLOADED = constant("clients.overloaded")
 # Below this share of the answer, what is left without the bottleneck is nothing.
@@ -35,14 +36,6 @@ SAME = constant("answer.same_saving")
 WORTH_NAMING = constant("answer.worth_naming")
 # What narrows the interval by less is not worth a user's trouble; it stays in the JSON.
 SLIGHT = constant("answer.slight")
-
-
-class Section(NamedTuple):
-    """One block of the answer: a title, sentences, and perhaps a table."""
-
-    title: str
-    sentences: tuple[str, ...] = ()
-    grid: Grid | None = None
 
 
 NAMES = {"expand": "expansion", "remove": "removal"}
@@ -234,8 +227,8 @@ def milestones(prediction: Answer) -> tuple[str, ...]:
     back, verified = format_duration(scrub.start_s), format_duration(scrub.start_s + scrub.duration_s)
     if prediction.operation == "expand":
         return (
-            f"The new space is there after {back}, verified after {verified} by the scrub behind it: copying "
-            "checks no checksums.",
+            f"The new space is available after {back}, verified after {verified} by the scrub that follows: "
+            "copying checks no checksums.",
         )
     return (f"Redundancy is back after {back}, verified after {verified}: a rebuild checks no checksums.",)
 
@@ -248,18 +241,18 @@ def whose_load(prediction: Answer) -> tuple[str, ...]:
 
 
 def client_waits(prediction: Answer) -> tuple[str, ...]:
-    """Say what clients of a stated load wait while it runs, and before."""
+    """Say how long clients of a stated load wait while it runs, and before."""
     told = [each for each in prediction.clients if each.during is not None and each.before is not None]
     if not told or whose_load(prediction):
         return ()
     waits = "; ".join(
-        f"{each.kind} {format_duration(each.during_s)} in the mean while it runs, one in a hundred "
+        f"{each.kind} {format_duration(each.during_s)} on average while it runs, p99 "
         f"{format_duration(each.during.p99)} ({format_duration(each.before_s)} and "
         f"{format_duration(each.before.p99)} before)"
         for each in told
         if each.during is not None and each.before is not None
     )
-    return (f"What clients wait: {waits}.",)
+    return (f"Client latency: {waits}.",)
 
 
 def clients_grid(prediction: Answer) -> Grid:
@@ -432,7 +425,7 @@ def rest(prediction: Answer, *, assumptions: bool = True) -> tuple[Section, ...]
     """Return what is said after the first lines, with or without the assumptions."""
     p = prediction
     every = (
-        Section("Warnings", p.warnings),
+        Section(WARNINGS, p.warnings),
         Section("What this pool has already shown", evidence_notes(p), evidence_grid(p)),
         Section("Sick drives", sick_sentences(p)),
         Section("Bottleneck", bottleneck(p)),
@@ -445,35 +438,14 @@ def rest(prediction: Answer, *, assumptions: bool = True) -> tuple[Section, ...]
         Section("Main sources of uncertainty", sampling(p), unknowns_grid(p)),
         Section("Assumptions", grid=assumption_grid(p) if assumptions else None),
     )
-    return tuple(s for s in every if s.sentences or (s.grid is not None and s.grid.rows))
+    return filled(every)
 
 
 def as_renderable(prediction: Answer, blocks: Sequence[Section] | None = None) -> Group:
     """Return the answer as a rich renderable: all of it, or the blocks given."""
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.text import Text
-
-    parts: list[RenderableType] = [Text(headline(prediction), style="bold")]
-    for number, section in enumerate(sections(prediction) if blocks is None else blocks):
-        if number:
-            parts.append(Text())
-        if section.title:
-            parts.append(Text(section.title, style="bold red" if section.title == "Warnings" else "bold"))
-        indent = 2 if section.title else 0
-        parts += [Padding(Text(sentence), (0, 0, 0, indent)) for sentence in section.sentences]
-        if section.grid is not None:
-            parts.append(Padding(rich_table(section.grid), (0, 0, 0, indent)))
-    return Group(*parts)
+    return rendered(headline(prediction), sections(prediction) if blocks is None else blocks)
 
 
 def as_text(prediction: Answer, width: int = TEXT_WIDTH) -> str:
     """Return the answer as plain text of at most `width` columns."""
     return plain(as_renderable(prediction), width)
-
-
-def section_html(section: Section) -> str:
-    """Return one block as HTML."""
-    title = f"<h3>{escaped(section.title)}</h3>" if section.title else ""
-    text = "".join(f"<p>{escaped(sentence)}</p>" for sentence in section.sentences)
-    return title + text + (html_table(section.grid) if section.grid is not None else "")

@@ -234,7 +234,7 @@ def under_way(case: Case, statuses: Sequence[RunningScan]) -> Comparison | NotCo
     last = statuses[-1]
     kind, when = f"running {last.kind}", _day(last.at or last.since)
     if last.kind == "heal" or last.kind in MOVES:
-        why = "it tells little of a whole scan" if last.kind == "heal" else "zsim eta tells its end"
+        why = "it says little about a whole scan" if last.kind == "heal" else "zsim eta predicts its end"
         return NotCompared(kind, "s", last.elapsed or 0.0, why, when)
     replaced = 0 if last.kind == "scrub" else max(1, case.replace)
     like = FinishedScan(kind=last.kind, duration=1.0)
@@ -243,7 +243,7 @@ def under_way(case: Case, statuses: Sequence[RunningScan]) -> Comparison | NotCo
         return NotCompared(kind, "s", last.elapsed or 0.0, wrote, when)
     found = own_pace(as_it_was(case, last.kind, replaced), statuses)
     if found is None:
-        why = "it has repaired nothing yet, or no clock tells since when it runs"
+        why = "it has repaired nothing yet, or nothing shows when it began"
         return NotCompared(kind, "s", last.elapsed or 0.0, why, when)
     like = FinishedScan(kind=last.kind, duration=found.total_s)
     # A scan of the operation that is asked for is of its vdev too.
@@ -319,7 +319,7 @@ def benchmark(each: Benchmark) -> Comparison | NotCompared:
         why = "a measurement of the pool: what it says depends on its cache and on where the file lies"
         return NotCompared(kind, "B/s", rate or 0.0, why)
     if each.access == "random-write":
-        why = "random writes tell of the drive's cache more than of the drive"
+        why = "random writes say more about the drive's cache than about the drive"
         return NotCompared(kind, "B/s", rate or 0.0, why)
     if each.access == "random-read":
         operations = each.operations or (rate / each.size if rate and each.size else None)

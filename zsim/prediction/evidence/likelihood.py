@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
+from zsim.base.normal import Z90
 
 F64 = NDArray[np.float64]
 FREEDOM = constant("evidence.freedom")
@@ -178,4 +179,4 @@ def normal_width(values: F64, weights: F64) -> float:
         ``(q90 - q10) / (2 * 1.2816)``: that of the normal law with the same interval, whatever the tails.
     """
     low, high = weighted_quantiles(values, weights, (0.1, 0.9))
-    return float(high - low) / (2.0 * 1.2815515655446004)
+    return float(high - low) / (2.0 * Z90)

@@ -13,11 +13,10 @@ from zsim.case.case import Case
 from zsim.prediction.evidence.noise import noise
 from zsim.prediction.progress.course import Course, straight, with_zones
 from zsim.prediction.progress.little_known import births, drifts, even_course, known_tilt, one_sweep
-from zsim.prediction.progress.moments import PoolFacts, with_clocks
+from zsim.prediction.progress.moments import facts_of, with_clocks
 from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.progress.remaining import SHARES, remaining
 from zsim.scenario.evidence import RunningScan
-from zsim.scenario.releases.profile import COPIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +63,7 @@ def own_pace(case: Case, scans: Sequence[RunningScan]) -> OwnPace | None:
     knows. A scan that has issued nothing, or of which no clock tells, says nothing of its repair.
     """
     course = _course(case)
-    facts = PoolFacts(case.release.order == "sorted" and case.operation not in COPIES)
-    found = remaining((course,), with_clocks(scans), facts)
+    found = remaining((course,), with_clocks(scans), facts_of(case))
     state = found.state
     if state is None or state.seconds is None or state.phase != "repair" or state.issued <= 0.0:
         return None

@@ -77,6 +77,11 @@ class Unknown:
     proportional: bool = False
 
 
+def place_of(inputs: Sequence[Unknown], name: str) -> int | None:
+    """Return the place of an unknown among others; None where it is stated."""
+    return next((place for place, unknown in enumerate(inputs) if unknown.name == name), None)
+
+
 def unknowns(case: Case) -> tuple[Unknown, ...]:
     """Return the unknown inputs of a scenario.
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from zsim.base.constants import constant
+from zsim.case.case import Case
 from zsim.prediction.progress.course import Course, done_cells, straight
 from zsim.prediction.progress.noise import Noise, Stretch
 from zsim.scenario.evidence import MOVES, RunningScan
+from zsim.scenario.releases.profile import COPIES
 
 Clock = Literal["scan", "pass", "unknown"]
 WHOLE = constant("progress.whole")
@@ -56,6 +58,11 @@ class PoolFacts:
     needed: float | None = None
     clock_s: float = PRINTED
     checkpoint_s: float = CHECKPOINT
+
+
+def facts_of(case: Case) -> PoolFacts:
+    """Return what decides how the counters of a case's scan are to be read."""
+    return PoolFacts(case.release.order == "sorted" and case.operation not in COPIES)
 
 
 @dataclass(frozen=True, slots=True)

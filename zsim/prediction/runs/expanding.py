@@ -6,7 +6,6 @@ their real places, tells its pace; the txgs that the start waits for are counted
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -15,6 +14,7 @@ import numpy as np
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.background.expansion import ExpansionWork, Reflow, expanding, with_maps
+from zsim.operation.result import seconds_of
 from zsim.operation.run import Run, RunResult, RunSetup
 from zsim.scan.rebuild import allocated_ranges
 from zsim.vdevs.kind import kind_of
@@ -60,7 +60,7 @@ def expansion_of(
     reflow = _ranges(setup)
     work = ExpansionWork(with_maps(setup), reflow, freely=True)
     run = Run(setup, progress, work=work).finish()
-    copying = math.fsum(end - begin for _, begin, end in run.phases)
+    copying = seconds_of(run.phases)
     txg = max(0.0, run.end - copying)
     rate = reflow.bytes / max(copying, 1e-9)
     kind = kind_of(case.layout.vdevs[0].kind)

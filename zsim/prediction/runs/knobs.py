@@ -180,4 +180,4 @@ def _cost(ratio: float, clients: Sequence[Clients]) -> str:
     """Return what clients then wait: where one load was stated, its p99 in the answer, times the ratio."""
     now_s = [each.during.p99 for each in clients if each.during is not None]
     then = f"{format_duration(ratio * now_s[0])}, " if len(now_s) == 1 else ""
-    return f"of 100 requests of clients the longest then waits {then}{ratio:.2g} times as long as now"
+    return f"the p99 latency of clients is then {then}{ratio:.2g} times what it is now"

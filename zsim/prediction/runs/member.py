@@ -330,7 +330,7 @@ def _removal_member(
     setup = _copying_setup(case, pool, model)
     work = RemovalWork(setup, pool.levels or None, case.allocator)
     run = Run(setup, progress, work=work).finish()
-    copying = math.fsum(end - begin for _, begin, end in run.phases)
+    copying = seconds_of(run.phases)
     ending = max(0.0, run.end - copying)
     whole = copying * pool.scale + ending
     return MemberResult(whole, 0.0, copying * pool.scale, ending, pool.scale, run, model)

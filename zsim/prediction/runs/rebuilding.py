@@ -17,7 +17,7 @@ from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.cursors import mos_cursors
-from zsim.operation.result import RunResult
+from zsim.operation.result import RunResult, seconds_of
 from zsim.operation.rules import rebuild_window
 from zsim.operation.setup import damaged_vdev
 from zsim.pool.blocks import MAX_DVAS, BlockTable
@@ -118,26 +118,13 @@ def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> M
         in_flight = 0
     around = math.ceil(aside * in_flight / unit)
     numbers = _chosen(count, math.ceil(max(wanted, measured * in_flight) / unit), around)
-    if case.fill >= FULL:
-        begin = -(-numbers * size // pool.damaged.unit) * pool.damaged.unit
-        end = begin + int(part) // pool.damaged.unit * pool.damaged.unit
-    else:
-        begin, end = _laid_out(pool.table, pool.damaged, numbers, size, int(part))
-    table = _as_blocks(begin, end, pool.table)
+    begin, end = _ranges_in(case, pool, numbers, size, int(part))
     before, behind = 0.0, 0.0
     if len(numbers) < count and around > 0:
-        edges = (begin // size < numbers[around]) | ((end - 1) // size > numbers[-around - 1])
-        chunks = chunks_of(
-            begin[edges],
-            end[edges],
-            damaged_vdev(model.vdevs[0]),
-            metaslab_bytes=size,
-            segment_bytes=int(case.release.tunables["zfs_rebuild_max_segment"]),
-        )
-        before = float(chunks.psize[chunks.metaslab < numbers[around]].sum())
-        behind = float(chunks.psize[chunks.metaslab > numbers[-around - 1]].sum())
+        first, last = numbers[around], numbers[-around - 1]
+        before, behind = _copied_around(case, model, begin, end, size, first, last)
     return MetaslabSample(
-        table=table,
+        table=_as_blocks(begin, end, pool.table),
         metaslab_shift=capacity.metaslab_shift,
         metaslabs=len(numbers),
         of=count,
@@ -146,6 +133,33 @@ def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> M
         before=before,
         behind=behind,
     )
+
+
+def _ranges_in(
+    case: Case, pool: WorldPopulation, numbers: Integers, size: int, part: int
+) -> tuple[Integers, Integers]:
+    """Return what is allocated in a part of metaslabs of `size` bytes."""
+    if case.fill < FULL:
+        return _laid_out(pool.table, pool.damaged, numbers, size, part)
+    unit = pool.damaged.unit
+    begin = -(-numbers * size // unit) * unit
+    return begin, begin + part // unit * unit
+
+
+def _copied_around(
+    case: Case, model: PlaneModel, begin: Integers, end: Integers, size: int, first: int, last: int
+) -> tuple[float, float]:
+    """Return what is copied before the first metaslab (of `size` bytes) that counts, and behind the last."""
+    edges = (begin // size < first) | ((end - 1) // size > last)
+    chunks = chunks_of(
+        begin[edges],
+        end[edges],
+        damaged_vdev(model.vdevs[0]),
+        metaslab_bytes=size,
+        segment_bytes=int(case.release.tunables["zfs_rebuild_max_segment"]),
+    )
+    before, behind = chunks.psize[chunks.metaslab < first].sum(), chunks.psize[chunks.metaslab > last].sum()
+    return float(before), float(behind)
 
 
 def _chosen(count: int, wanted: int, around: int) -> Integers:
@@ -246,7 +260,7 @@ def scaled_rebuild(run: RunResult, sample: MetaslabSample) -> tuple[float, float
     worth more has been issued, until it is about done itself: not its start, nor its end when drives run out
     of work.
     """
-    copying = math.fsum(end - begin for _, begin, end in run.phases)
+    copying = seconds_of(run.phases)
     waiting = max(0.0, run.end - copying)
     scale = sample.repaired_bytes / max(1, run.issued_bytes)
     if sample.in_flight == 0:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import whole_constant
+from zsim.base.normal import Z90
 from zsim.case.member import Member
 from zsim.prediction.answer.records import Driver
-from zsim.prediction.inputs.ensemble import Unknown, places_of
+from zsim.prediction.inputs.ensemble import Unknown, place_of, places_of
 
 F64 = NDArray[np.float64]
-REACH = 1.2816
 PARTS = whole_constant("statistics.parts")
 """Of equal numbers of worlds, in the order of a score: by their means it is told what goes with it."""
 RECORD_WORDS = "state it, if the pool has one (--recordsize; zfs get recordsize,volblocksize)"
@@ -47,7 +47,7 @@ def drivers(
     logs = np.log(np.asarray(times, dtype=float))
     ridge = 0.5 * np.eye(scores.shape[1])
     slopes = np.linalg.solve(scores.T @ scores + ridge, scores.T @ (logs - logs.mean()))
-    return _drivers(inputs, (slopes**2).tolist(), logs, scores[:, _place_of_history(inputs)], records)
+    return _drivers(inputs, (slopes**2).tolist(), logs, scores, records)
 
 
 def drivers_of_draws(
@@ -75,13 +75,8 @@ def drivers_of_draws(
     logs = np.log(times)
     groups = [_groups(unknown, scores[:, place]) for place, unknown in enumerate(inputs)]
     variances = [_between(each, logs) for each in groups]
-    return _drivers(inputs, variances, logs, _means(groups[_place_of_history(inputs)], logs), records)
-
-
-def _place_of_history(inputs: Sequence[Unknown]) -> int:
-    """Return the place of the use of the pool among the unknowns; the first where it is none of them."""
-    names = [unknown.name for unknown in inputs]
-    return names.index("history") if "history" in names else 0
+    means = np.stack([_means(each, logs) for each in groups], axis=1)
+    return _drivers(inputs, variances, logs, means, records)
 
 
 def _groups(unknown: Unknown, scores: F64) -> NDArray[np.int64]:
@@ -111,16 +106,20 @@ def _drivers(
     inputs: Sequence[Unknown],
     variances: Sequence[float],
     logs: F64,
-    of_history: F64,
+    at: F64,
     records: Sequence[float] | None,
 ) -> tuple[Driver, ...]:
-    """Return the drivers, given the variance that each unknown would take away, and what a use goes with."""
+    """Return the drivers, given the variance that each unknown would take away.
+
+    `at` is where each world stands in each unknown, for what the use of a pool goes with.
+    """
     variance = _by_field(inputs, variances)
     whole = max(float(logs.var()), math.fsum(variance.values()))
     words = {field: _words(inputs, variances, field) for field in variance}
-    if records is not None and "history" in variance:
+    use = place_of(inputs, "history")
+    if records is not None and use is not None:
         # Part of what the use of a pool does, it does by its record sizes: stating them settles that part.
-        variance["recordsize"] = variance["history"] * _explained(of_history, records)
+        variance["recordsize"] = variance["history"] * _explained(at[:, use], records)
         words["recordsize"] = RECORD_WORDS
     middle = float(np.exp(logs.mean()))
     found = [_driver(field, middle, alone, whole, words[field]) for field, alone in variance.items()]
@@ -152,6 +151,6 @@ def _words(inputs: Sequence[Unknown], variances: Sequence[float], field: str) ->
 
 
 def _driver(field: str, middle: float, alone: float, whole: float, words: str) -> Driver:
-    reach = math.exp(REACH * math.sqrt(alone))
+    reach = math.exp(Z90 * math.sqrt(alone))
     narrows = 1.0 - math.sqrt(max(0.0, 1.0 - alone / whole)) if whole > 0.0 else 0.0
     return Driver(field=field, low_s=middle / reach, high_s=middle * reach, narrows=narrows, words=words)

@@ -257,6 +257,37 @@ class SlopePrior:
         found = self.of_worlds(ran, ran) + np.diag(self.of_chance(ran.use, ran.blocks))
         return as_weighed(found, weights, weights)
 
+    def given(self, rows: F64, ran: Runs, away: F64, begin: F64 | None = None) -> Given:
+        """Return what runs tell, for all that is expected from them.
+
+        Parameters
+        ----------
+        rows : ndarray of float, shape (runs, slopes)
+            Their `design`.
+        ran : Runs
+        away : ndarray of float, shape (runs,)
+            Logarithms of the durations, less what the mean slopes say.
+        begin : ndarray of float, shape (runs,), optional
+            See `weights`.
+        """
+        weights = self.weights(rows, ran, away, begin)
+        inverse: F64 = np.asarray(np.linalg.inv(self.of_runs(rows, ran, weights)), dtype=np.float64)
+        solved = inverse @ away
+        freedom = self.weight + len(away) - 1
+        return Given(rows, weights, inverse, solved, freedom, (self.weight + float(away @ solved)) / freedom)
+
+    def left(self, row: F64, given: Given) -> float:
+        """Return the variance that runs leave of the logarithm of a duration, before its scale.
+
+        Parameters
+        ----------
+        row : ndarray of float, shape (1, slopes)
+            Its `design`, or the mean of those of several worlds.
+        given : Given
+        """
+        across = self.between(row, given.rows)[0]
+        return float(self.between(row, row)[0, 0] - across @ given.inverse @ across)
+
     def weights(self, rows: F64, ran: Runs, away: F64, begin: F64 | None = None) -> F64:
         """Return how much the world of each run counts: little where it lies far beyond the slopes.
 
@@ -322,6 +353,34 @@ class Runs(NamedTuple):
     world: NDArray[np.int64]
     use: F64
     blocks: F64
+
+
+class Given(NamedTuple):
+    """What runs tell by a prior: a Gaussian process conditioned on them.
+
+    Attributes
+    ----------
+    rows : ndarray of float, shape (runs, slopes)
+        Their `design`.
+    weights : ndarray of float, shape (runs,)
+        See `SlopePrior.weights`.
+    inverse : ndarray of float, shape (runs, runs)
+        Of their covariance, `SlopePrior.of_runs`.
+    solved : ndarray of float, shape (runs,)
+        That times what lies away from the mean slopes.
+    freedom : float
+        Degrees of freedom.
+    scale : float
+        What the runs scatter over what the prior says, ``(weight + away @ solved) / freedom``; all variances
+        are as many times as large.
+    """
+
+    rows: F64
+    weights: F64
+    inverse: F64
+    solved: F64
+    freedom: float
+    scale: float
 
 
 class _Stored(TypedDict):

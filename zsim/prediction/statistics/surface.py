@@ -149,30 +149,28 @@ class ResponseSurface:
         seen, here = design(at, ran.blocks), design(at, np.full(len(ran.blocks), float(TILE)))
         runs = Runs(_worlds(ran.scores), at["use"], ran.blocks)
         away = np.log(ran.times) - at["data"] - seen @ self.slopes
-        self._weights = weights = self.prior.weights(seen, runs, away)
-        inverse: F64 = np.asarray(np.linalg.inv(self.prior.of_runs(seen, runs, weights)), dtype=np.float64)
-        solved = inverse @ away
+        known = self.prior.given(seen, runs, away)
+        self._weights = known.weights
 
         def expected(rows: F64, data: F64) -> F64:
-            found: F64 = rows @ self.slopes + data + self.prior.across(rows, seen, solved)
+            found: F64 = rows @ self.slopes + data + self.prior.across(rows, seen, known.solved)
             return found
 
-        freedom = self.prior.weight + len(away) - 1
-        scale = (self.prior.weight + float(away @ solved)) / freedom
         whole = expected(self.whole, self.data)
-        left = np.sqrt(scale * self.prior.own(self.use, np.full(len(whole), float(TILE))))
+        left = np.sqrt(known.scale * self.prior.own(self.use, np.full(len(whole), float(TILE))))
         drawn = whole + left * _shuffled(len(whole))
         low, middle, high = quantiles(drawn, SHARES).tolist()
         self._about = np.stack([_near(whole, share) for share in SHARES])
-        error = math.sqrt(scale * max(0.0, self._open(self._about[1], seen, inverse)))
+        about_median = (self._about[1] @ self.whole)[None, :]
+        error = math.sqrt(known.scale * max(0.0, self.prior.left(about_median, known)))
         small = median(expected(self.small, self.data))
         there = expected(here, at["data"])
         tiles = runs._replace(blocks=np.full(len(ran.blocks), float(TILE)))
-        own = as_weighed(self.prior.of_worlds(tiles, runs), weights, weights) @ solved
+        own = as_weighed(self.prior.of_worlds(tiles, runs), known.weights, known.weights) @ known.solved
         return SurfaceEstimate(
             (math.exp(low), math.exp(middle), math.exp(high)),
             math.exp(small),
-            self.beyond * student(round(freedom)) * error,
+            self.beyond * student(round(known.freedom)) * error,
             np.exp(there),
             np.exp(there + own),
             np.exp(drawn),
@@ -230,12 +228,6 @@ class ResponseSurface:
             left = left - np.outer(column, column) / (left[place, place] + chance[place])
             spent += float(costs[place])
         return found
-
-    def _open(self, weights: F64, seen: F64, inverse: F64) -> float:
-        """Return the variance of a weighted mean over worlds that runs leave."""
-        row = (weights @ self.whole)[None, :]
-        across = self.prior.between(row, seen)[0]
-        return float(self.prior.between(row, row)[0, 0] - across @ inverse @ across)
 
 
 def _worlds(scores: F64) -> NDArray[np.int64]:

@@ -136,7 +136,7 @@ def _load(job: _Job, side: int, kind: str, *, both: bool) -> dict[str, object]:
     if data:
         return load | {"bandwidth": float(data * jobs)}
     if kind == "async-write":
-        allowed = "writes that nobody waits for and that have no rate have no end"
+        allowed = "writes that nobody waits for need a rate"
         raise job.refusal("rate", allowed, "give rate= or rate_iops=, or sync=1")
     deep = job.get("ioengine")[1].lower() in QUEUEING
     threads = jobs * ((_number(job, *job.get("iodepth")) or 1) if deep else 1)

@@ -67,7 +67,7 @@ def loads_of(text: str, path: str, data: Mapping[str, object]) -> list[dict[str,
     elif _SIZES.search(text) and _SIZE.search(text):
         found = _of_sizes(text, data)
     else:
-        raise InputError("load", path, "histograms of waits (-w) do not tell how much is asked for", REMEDY)
+        raise InputError("load", path, "histograms of waits (-w) do not show how much load there is", REMEDY)
     if not found:
         raise InputError("load", path, "the pool does nothing in it", REMEDY)
     return found

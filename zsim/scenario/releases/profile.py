@@ -220,7 +220,7 @@ class ReleaseProfile:
     @property
     def openzfs_version(self) -> tuple[int, ...]:
         """The OpenZFS version behind it; 0.6.1 stands for everything older (v28)."""
-        return _key(self.version) if self.family in ("openzfs", "zol") else (0, 6, 1)
+        return version_numbers(self.version) if self.family in ("openzfs", "zol") else (0, 6, 1)
 
     @property
     def raidz_expansion(self) -> bool:
@@ -393,7 +393,7 @@ def _read(path: Path, name: str, wanted: str | None) -> ReleaseProfile:
     data = load_complete(path)
     first, last = (model_data.text_of(data, key, path) for key in ("first", "last"))
     version = wanted or last
-    if not _key(first) <= _key(version) <= _key(last):
+    if not version_numbers(first) <= version_numbers(version) <= version_numbers(last):
         remedy = f"use {path.stem} for the last of them"
         raise InputError("release", name, f"the patch levels known run from {first} to {last}", remedy)
     return _profile(data, path, version)
@@ -402,7 +402,9 @@ def _read(path: Path, name: str, wanted: str | None) -> ReleaseProfile:
 def release_names() -> tuple[str, ...]:
     """Return the series of the catalogue, oldest first within a family."""
     parts = [name.split("-") for name in model_data.names("releases")]
-    return tuple("-".join(each) for each in sorted(parts, key=lambda part: (part[0], _key(part[1]))))
+    return tuple(
+        "-".join(each) for each in sorted(parts, key=lambda part: (part[0], version_numbers(part[1])))
+    )
 
 
 def _split(name: str) -> tuple[str, str | None]:
@@ -414,14 +416,20 @@ def _split(name: str) -> tuple[str, str | None]:
     family, version = match[1], match[2]
     if family in ("freebsd", "solaris"):
         return f"{family}-{'.'.join(version.split('.')[:2])}", None
-    key = _key(version)
+    key = version_numbers(version)
     length = 3 if key[:2] == (0, 6) else 2
     series = f"{'zol' if key < (0, 8) else 'openzfs'}-{'.'.join(version.split('.')[:length])}"
     return series, (version if len(key) > length else None)
 
 
-def _key(version: str) -> tuple[int, ...]:
-    """Return a version as numbers; ``0.6.5`` comes before ``0.6.5.1``."""
+def version_numbers(version: str) -> tuple[int, ...]:
+    """Return a version as numbers that compare as versions do.
+
+    Examples
+    --------
+    >>> version_numbers("0.6.5") < version_numbers("0.6.5.1") < version_numbers("0.8")
+    True
+    """
     return tuple(int(part) for part in version.split("."))
 
 
@@ -429,7 +437,7 @@ def _profile(data: Mapping[str, object], path: Path, version: str) -> ReleasePro
     choices = {key: _choice(data, f"behaviour.{key}", path, key) for key in BEHAVIOURS}
     details = _quantities(data, path)
     for patch in tables(data, "patch"):
-        if _key(model_data.text_of(patch, "from", path)) > _key(version):
+        if version_numbers(model_data.text_of(patch, "from", path)) > version_numbers(version):
             continue
         for key in texts(patch, "removed"):
             details.pop(key)

@@ -219,7 +219,7 @@ def _progress(case: ValidationCase, row: Row, prediction: Mapping[str, Any]) -> 
     issued = progress.get("issued_bytes")
     points = prediction.get("progress", ())
     predicted = None if issued is None else seconds_until(points, issued)
-    reason = "" if predicted is not None else "the row or the prediction tells no bytes to compare"
+    reason = "" if predicted is not None else "the row or the prediction has no bytes to compare"
     return judge(case, PROGRESS, case.observed, predicted, unit="s", reason=reason)
 
 

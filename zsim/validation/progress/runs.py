@@ -22,7 +22,7 @@ from zsim.prediction.progress.moments import PoolFacts
 from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan, ScanKind, StatusFormat
-from zsim.scenario.releases.profile import COPIES
+from zsim.scenario.releases.profile import COPIES, version_numbers
 from zsim.validation.formats.zfs_config import EmulatedRun, drive_of
 from zsim.validation.frame import Claim, Options, ValidationCase, judge
 from zsim.vdevs.kind import SPECIAL
@@ -156,7 +156,7 @@ def format_of(bench: EmulatedRun) -> StatusFormat:
     """Return the format in which the release of a run prints a scan."""
     if bench.operation in COPIES:
         return "rebuild"
-    version = tuple(int(part) for part in str(bench.config["zfs"]).split(".")[:2])
+    version = version_numbers(str(bench.config["zfs"]))
     if version < (0, 8) or bench.mode == "legacy":
         return "legacy"
     return "2.2+" if version >= (2, 2) else "0.8-2.1"

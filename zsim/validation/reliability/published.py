@@ -19,10 +19,10 @@ from typing import Any
 
 from zsim.base.model_data import load_toml
 from zsim.base.reading import understood
-from zsim.planning.risk.chain import in_window, mean_time_to_loss, within
-from zsim.planning.risk.group import HOUR, Group, Repair, Worlds, one_world
+from zsim.planning.risk.one_vdev.chain import in_window, mean_time_to_loss, within
+from zsim.planning.risk.one_vdev.group import HOUR, Group, Repair, Worlds, one_world
+from zsim.planning.risk.one_vdev.simulation import count_events, simulate
 from zsim.planning.risk.question import rate_of_share
-from zsim.planning.risk.simulation import count_events, simulate
 from zsim.validation.frame import Claim, Options, ValidationCase, judge
 
 YEAR = 8760 * HOUR

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.normal import Z975
 from zsim.validation.frame import STATED, TIME, Claim
 from zsim.validation.progress.score import summary_of
 
@@ -160,7 +161,7 @@ def coverage(inside: Floats, weights: Floats) -> dict[str, float | None]:
         return {"coverage": None, "coverage_low": None, "coverage_high": None}
     share = float(np.average(inside, weights=weights))
     rows = float(weights.sum() ** 2 / (weights**2).sum())
-    z = 1.959963984540054
+    z = Z975
     middle = (share + z * z / (2 * rows)) / (1 + z * z / rows)
     half = z / (1 + z * z / rows) * math.sqrt(share * (1 - share) / rows + z * z / (4 * rows * rows))
     return {

@@ -15,7 +15,7 @@ from zsim.observe.evidence import (
     pool_iostat,
 )
 from zsim.observe.outputs import Reader
-from zsim.observe.pool_import import host_facts
+from zsim.observe.pool_import.given import host_facts
 from zsim.observe.zdb import blocks, configuration, metaslabs
 from zsim.observe.zpool import listing, listing_json, properties, status, status_json
 

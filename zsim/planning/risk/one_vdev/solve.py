@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from zsim.planning.risk.group import Floats
+from zsim.planning.risk.one_vdev.group import Floats
 
 TERMS = 24
 """Of the series of a step of at most one jump: the rest is below 1e-24."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from zsim.base.errors import InputError
 from zsim.observe.texts import whole
-from zsim.scenario.releases.profile import load_release
+from zsim.scenario.releases.profile import load_release, version_numbers
 
 _BEGIN = r"^[ \t]{0,20}"
 _ZFS = re.compile(
@@ -144,5 +144,4 @@ def known_release(version: str) -> str:
 
 def _series(version: str) -> str:
     """Return a bare version with the name of its project, as people write it."""
-    old = tuple(int(part) for part in version.split(".")[:2]) < (0, 8)
-    return f"{'zol' if old else 'openzfs'}-{version}"
+    return f"{'zol' if version_numbers(version) < (0, 8) else 'openzfs'}-{version}"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from zsim.planning.risk.group import Floats, Group, Worlds
+from zsim.planning.risk.one_vdev.group import Floats, Group, Worlds
 
 NODES = 64
 

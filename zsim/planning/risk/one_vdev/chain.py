@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.planning.risk.group import Floats, Group, Worlds
-from zsim.planning.risk.latent import exposed, mean_present, on_any, present, tripped
-from zsim.planning.risk.solve import chance_by, first_end, mean_time
+from zsim.planning.risk.one_vdev.group import Floats, Group, Worlds
+from zsim.planning.risk.one_vdev.latent import exposed, mean_present, on_any, present, tripped
+from zsim.planning.risk.one_vdev.solve import chance_by, first_end, mean_time
 
 MOST_STAGES = 5
 NODES = 20
@@ -98,15 +98,15 @@ def within(group: Group, worlds: Worlds, horizon: float) -> LossChances:
     Notes
     -----
     An absorbing Markov chain over the drives that are missing and the stages of their repairs, solved by
-    uniformisation (`zsim.planning.risk.solve.chance_by`), and averaged over the hazard that the drives of a
-    vdev share (`gamma_nodes`).  Latent errors count with their mean over the horizon.
+    uniformisation (`zsim.planning.risk.one_vdev.solve.chance_by`), and averaged over the hazard that the
+    drives of a vdev share (`gamma_nodes`).  Latent errors count with their mean over the horizon.
 
     Examples
     --------
     A mirror that is repaired in 10 h, of drives with an annual failure rate of 1 %: to first order
     ``2 * rate * rate * repair`` a year, both drives' rates once each.
 
-    >>> from zsim.planning.risk.group import HOUR, YEAR, one_world
+    >>> from zsim.planning.risk.one_vdev.group import HOUR, YEAR, one_world
     >>> rate = 0.01 / YEAR
     >>> found = within(Group(children=2, tolerance=1), one_world(rate, 10 * HOUR), YEAR)
     >>> round(float(found.vdev[0]) / (2 * rate * YEAR * rate * 10 * HOUR), 2)
@@ -140,7 +140,7 @@ def in_window(group: Group, worlds: Worlds) -> LossChances:
 
     Examples
     --------
-    >>> from zsim.planning.risk.group import HOUR, one_world
+    >>> from zsim.planning.risk.one_vdev.group import HOUR, one_world
     >>> found = in_window(Group(children=2, tolerance=1), one_world(1e-9, 10 * HOUR))
     >>> round(float(found.vdev[0]) / (1e-9 * 36000), 4)
     1.0

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.planning.risk.group import Floats, Group, Worlds
-from zsim.planning.risk.latent import on_any, present
+from zsim.planning.risk.one_vdev.group import Floats, Group, Worlds
+from zsim.planning.risk.one_vdev.latent import on_any, present
 
 FORCED = 0.5
 """Chance with which another failure comes during a repair, once redundancy is short."""
