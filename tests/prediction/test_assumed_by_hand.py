@@ -300,8 +300,8 @@ def test_a_knob_is_advised_that_saves_more_than_its_error_and_enough(
         "zfs_b": knobs.KnobEffect(ratio, error, 1.5, 0.2),
     }
     monkeypatch.setattr(knobs, "knobs_of", lambda given, advised: pair)
-    monkeypatch.setattr(knobs, "worlds_of", lambda given, watched: [])
-    monkeypatch.setattr(knobs, "tried", lambda knob, worlds: effects[knob.name])
+    monkeypatch.setattr(knobs, "_effects", lambda given, tried: ([], [effects[each.name] for each in tried]))
+    monkeypatch.setattr(knobs, "with_waits", lambda effect, knob, worlds: effect)
     busy = case(load=["random-read,rate=5"])
     found = knobs.knob_advice(busy, 1000.0, ())
     assert [each.action for each in found] == (["set zfs_b=2"] if advised else [])

@@ -137,6 +137,34 @@ def test_clients_are_watched_on_what_is_advised_alone(monkeypatch: pytest.Monkey
     assert watched == []
 
 
+@pytest.mark.parametrize(
+    ("saved", "worlds_run", "advised"),
+    [((0.0, 0.0), 2, False), ((0.0, 0.3), 4, True), ((0.021, 0.021), 4, False), ((0.019, 0.019), 2, False)],
+)
+def test_what_saves_nothing_on_two_worlds_is_tried_on_no_others(
+    saved: tuple[float, float], worlds_run: int, advised: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two percent are half of what is worth saying; that one of two knobs saves them is enough."""
+    made: list[int] = []
+    pair = [replace(KNOB, value=1), replace(KNOB, value=2)]
+
+    def world(asked: Case) -> Any:
+        made.append(asked.seed)
+        return asked.seed
+
+    monkeypatch.setattr(knobs, "_world", world)
+    monkeypatch.setattr(knobs, "_watched", lambda known: known)
+    monkeypatch.setattr(knobs, "with_waits", lambda effect, knob, known: effect)
+    monkeypatch.setattr(
+        knobs, "_logarithms", lambda knob, known: np.log([1.0 - saved[knob.value - 1]] * len(known))
+    )
+    monkeypatch.setattr(knobs, "knobs_of", lambda *_, **__: pair)
+    loaded = case(load=LOAD)
+    found = knobs.knob_advice(loaded, 1000.0, ())
+    assert made == [loaded.seed + number for number in range(worlds_run)]
+    assert [each.saves_s for each in found] == ([pytest.approx(300.0)] if advised else [])
+
+
 def test_with_hours_a_tunable_is_held_at_what_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     timed = (Timed(Hours.parse("mon-fri 08:00-18:00"), ((KNOB.name, 1), ("zfs_scan_vdev_limit", 1 << 20))),)
     seen = with_runs(monkeypatch, [50.0, 60.0], [None, None])
@@ -156,10 +184,8 @@ def clients(*p99_s: float) -> list[Clients]:
 def advice(
     patch: pytest.MonkeyPatch, effects: list[KnobEffect], seen: list[Clients] | None = None, **stated: Any
 ) -> list[tuple[str, str, float | None]]:
-    left = iter(effects)
-    patch.setattr(knobs, "worlds_of", lambda _, watched: [])
+    patch.setattr(knobs, "_effects", lambda *_: ([], effects))
     patch.setattr(knobs, "knobs_of", lambda *_, **__: [replace(KNOB, value=n) for n in range(len(effects))])
-    patch.setattr(knobs, "tried", lambda *_: next(left))
     found = knobs.knob_advice(case(**{"load": LOAD, **stated}), 1000.0, seen or [])
     return [(each.action, each.why, each.saves_s) for each in found]
 

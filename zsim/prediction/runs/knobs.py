@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zsim.base import model_data
 from zsim.base.constants import constant, whole_constant
@@ -25,6 +27,8 @@ from zsim.scenario.releases.products import without
 from zsim.scenario.releases.renamed import sysctl_name
 
 WORLDS, BLOCKS = whole_constant("tune.worlds"), whole_constant("tune.blocks")
+FIRST_WORLDS = whole_constant("tune.first_worlds")
+F64 = NDArray[np.float64]
 WATCH_S, STUDENT, LEAST = constant("tune.watch_s"), constant("tune.student"), constant("tune.least")
 WORTH_SAYING = constant("answer.worth_saying")
 
@@ -87,10 +91,13 @@ def knobs_of(case: Case, *, advised: bool = False) -> list[Knob]:
     ]
 
 
-def worlds_of(case: Case, *, watched: bool = True) -> list[KnobWorld]:
-    """Return the worlds that knobs are tried on; `watched`: with what clients wait there."""
-    worlds = [_world(replace(case, seed=case.seed + number)) for number in range(WORLDS)]
-    return [_watched(each) for each in worlds] if watched else worlds
+def worlds_of(case: Case) -> list[KnobWorld]:
+    """Return the worlds that knobs are tried on, with what clients wait there."""
+    return [_watched(each) for each in _worlds(case, range(WORLDS))]
+
+
+def _worlds(case: Case, numbers: range) -> list[KnobWorld]:
+    return [_world(replace(case, seed=case.seed + number)) for number in numbers]
 
 
 def _world(case: Case) -> KnobWorld:
@@ -121,16 +128,23 @@ def tried(knob: Knob, worlds: list[KnobWorld]) -> KnobEffect:
     the ratio of two durations has a much smaller error than each (Law, Simulation Modeling and Analysis,
     5th ed., 11.2).  Half of the 95 % interval comes from the worlds by Student's t.
     """
+    return with_waits(_effect(_logarithms(knob, worlds)), knob, worlds)
+
+
+def _logarithms(knob: Knob, worlds: list[KnobWorld]) -> F64:
+    """Return the logarithm of the duration with a knob over that without, on each world."""
     settled = [_settled(knob, world) for world in worlds]
     times = [run_pool(case, world.pool, model).time_s for world, case, model in settled]
-    logs = np.log([time_s / world.time_s for time_s, world in zip(times, worlds, strict=True)])
-    effect = KnobEffect(
+    return np.log([time_s / world.time_s for time_s, world in zip(times, worlds, strict=True)])
+
+
+def _effect(logs: F64) -> KnobEffect:
+    return KnobEffect(
         ratio=float(np.exp(logs.mean())),
         error=max(LEAST, STUDENT * float(logs.std(ddof=1)) / len(logs) ** 0.5),
         p99_ratio=None,
         p99_s=None,
     )
-    return with_waits(effect, knob, worlds)
 
 
 def with_waits(effect: KnobEffect, knob: Knob, worlds: list[KnobWorld]) -> KnobEffect:
@@ -160,8 +174,10 @@ def knob_advice(case: Case, middle_s: float, clients: Sequence[Clients]) -> tupl
     knobs = knobs_of(case, advised=True) if case.scenario.load else []
     if not knobs or case.operation in ("rebuild", "expand"):
         return ()
-    worlds = worlds_of(case, watched=False)
-    effect, knob = min(((tried(knob, worlds), knob) for knob in knobs), key=lambda pair: pair[0].ratio)
+    worlds, effects = _effects(case, knobs)
+    if not effects:
+        return ()
+    effect, knob = min(zip(effects, knobs, strict=True), key=lambda pair: pair[0].ratio)
     if 1.0 - effect.ratio < max(effect.error, WORTH_SAYING):
         return ()
     # What clients wait takes as long to tell as how long it takes, and counts for what is advised alone.
@@ -174,6 +190,20 @@ def knob_advice(case: Case, middle_s: float, clients: Sequence[Clients]) -> tupl
             saves_s=middle_s * (1.0 - effect.ratio),
         ),
     )
+
+
+def _effects(case: Case, knobs: Sequence[Knob]) -> tuple[list[KnobWorld], list[KnobEffect]]:
+    """Return worlds and what each knob does there; nothing, where none saves half of what is worth saying.
+
+    That shows on the first of them, which differ by some per cent: then no others are run.
+    """
+    worlds = _worlds(case, range(FIRST_WORLDS))
+    logs = [_logarithms(knob, worlds) for knob in knobs]
+    if math.exp(min(each.mean() for each in logs)) > 1.0 - WORTH_SAYING / 2.0:
+        return worlds, []
+    more = _worlds(case, range(FIRST_WORLDS, WORLDS))
+    whole = [np.append(first, _logarithms(knob, more)) for first, knob in zip(logs, knobs, strict=True)]
+    return worlds + more, list(map(_effect, whole))
 
 
 def _cost(ratio: float, clients: Sequence[Clients]) -> str:
