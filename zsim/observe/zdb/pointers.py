@@ -90,12 +90,6 @@ class PointerSummary:
         """Sum over all copies [bytes], at most ALLOC of zpool list."""
         return int(self.asize.sum())
 
-    @property
-    def mean_run(self) -> float | None:
-        """Mean number of data blocks that follow one another without a gap, in the order of the files."""
-        data = int(self.blocks[1:].sum())
-        return data / (data - self.followers) if data else None
-
 
 def recognises(head: bytes) -> bool:
     """Tell whether a file that begins with these bytes is a list of block pointers."""
