@@ -291,7 +291,7 @@ def _improved(scenarios: list[Ran], found: Estimated) -> np.ndarray:
     for each in scenarios:
         prior = found.of(each, seen=True)
         away = each.logs - each.rows @ prior.slopes
-        known = prior.given(each.rows, each.runs, away, each.weights)
+        known = prior.conditioned_on(each.rows, each.runs, away, each.weights)
         each.weights, inverse, solved = known.weights, known.inverse, known.solved
         weight = 1.0 / known.scale
         weights.append(weight)
@@ -381,7 +381,7 @@ def _median(
     """Return the median over the worlds drawn of a scenario from some of its runs, and its standard error."""
     rows, runs = each.rows[taken], Runs(*(part[taken] for part in each.runs))
     away = each.logs[taken] - rows @ prior.slopes
-    known = prior.given(rows, runs, away)
+    known = prior.conditioned_on(rows, runs, away)
     values = whole @ prior.slopes + prior.across(whole, rows, known.solved) + at["data"]
     near = np.argsort(values)[int(0.4 * len(values)) : math.ceil(0.6 * len(values))]
     row = whole[near].mean(axis=0)[None, :]

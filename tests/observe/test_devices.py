@@ -9,7 +9,7 @@ import pytest
 from zsim.observe.devices.identity import Identity, Inventory
 from zsim.observe.devices.labels import device_of, label_of
 from zsim.observe.devices.models import model_of
-from zsim.observe.devices.reading import read_drives
+from zsim.observe.devices.reading import READERS
 from zsim.observe.devices.reports import smartctl_drives
 from zsim.observe.pool_import.find_drives import model_named
 from zsim.observe.pool_import.importing import import_pasted
@@ -33,7 +33,11 @@ SYSFS = "/sys/block/sda/queue/write_cache:write back\n/sys/block/sdb/queue/write
 
 def read(text):
     inventory = Inventory()
-    return read_drives(text, inventory), inventory
+    found = [name for name, reader in READERS.items() if reader.recognises(text)]
+    for name in found:
+        for listing in READERS[name].read(text, name):
+            listing.note_in(inventory)
+    return found, inventory
 
 
 @pytest.mark.parametrize(

@@ -652,9 +652,7 @@ def test_an_lsize_counts_under_the_power_of_two_it_does_not_exceed() -> None:
         "the largest of all in the last"
     )
     assert np.flatnonzero(found.psizes[kernel.FILE]).tolist() == [0, 1, (16 << 20) // 512]
-    assert (found.unit, found.births, found.followers) == (4096, (3, 9), 2)
+    assert (found.unit, found.births) == (4096, (3, 9))
     assert found.vdev_asize == {0: 32768}
-    # 5 blocks, 2 of which follow the one before: 3 runs.
-    assert found.mean_run == pytest.approx(5.0 / 3.0)
     summing._sum(row[:1] + np.array([0] * kernel.COLUMNS))
-    assert (found.births, found.followers, found.vdev_asize) == ((3, 9), 2, {0: 36864})
+    assert (found.births, found.vdev_asize) == ((3, 9), {0: 36864})

@@ -221,8 +221,8 @@ def on_table(
         Made by `njit`.
     table : ndarray of int64
         Its first argument.  Calls are made one after the other.
-    *arguments
-        Others such as it will be called with, of which only the types are looked at.
+    *arguments, **named
+        Others such as it will be called with, of which only the types are looked at; none by name.
     """
     kinds = _kinds_of()((table, *arguments))
     if isinstance(function, _Kernel) and function.may_be_native and kinds is not None:

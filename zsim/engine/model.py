@@ -48,6 +48,8 @@ class LinkModel:
         One drive at a time (command-based switching); else the data of commands share the rate.
     parent : int
         Link this one hangs from, -1: none.
+    name : str
+        For people.
     """
 
     rate: float
@@ -139,11 +141,21 @@ class QueueRules:
     single : bool
         One queue with deadlines (ZFS v28); else classes.
     time_buckets : bool
-        C-LOOK only inside the oldest 0.5 s arrival bucket (2.2+).
+        C-LOOK only inside the oldest arrival bucket (2.2+).
+    bucket_seconds : float
+        Length of an arrival bucket [s].
     round_robin, non_interactive : bool
         Class selection and throttle of 2.0.1+.
+    nia_credit, nia_delay : int
+        zfs_vdev_nia_credit, zfs_vdev_nia_delay [I/Os].
     minimum, maximum : tuple of int
         Active I/Os by class: sync read, sync write, async read, async write, scrub, rebuild.
+    aggregation_limit, aggregation_limit_flash : int
+        zfs_vdev_aggregation_limit, and that of solid-state drives [bytes].
+    read_gap : int
+        zfs_vdev_read_gap_limit [bytes].
+    max_pending, min_pending, ramp : int
+        Of the single queue: zfs_vdev_max_pending, zfs_vdev_min_pending and zfs_vdev_ramp_rate [I/Os].
     mirror_rule, mirror_shift, mirror_switch_s, mirror_near, mirror_seek_cost, mirror_flash_seek_cost
         Which side of a mirror is read (`zsim.vdevs.mirror.mirror_child` and `mirror_load`).
 

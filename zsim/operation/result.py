@@ -70,6 +70,21 @@ class RunResult:
         From the first scan I/O to the end of the last [s].
     visit : float
         Duration of the metadata phase (legacy: of the traversal) [s].
+    idle : float
+        With no block of the scan in flight [s].
+    txgs : int
+    children, events : int
+        Child I/Os queued, and events of the data plane.
+    client_reads : int
+        Answered in all.
+    client_latency_s : float
+        Their mean [s].
+    records : ndarray of RECORD_DTYPE
+        Finished commands, where they are kept.
+    issued_blocks, issued_bytes : int
+        By all streams of the scan [1, bytes].
+    link_busy : tuple of float
+        Busy time of each shared link [s].
     phases : Slices
     leaves : ndarray of LEAF_DTYPE
         Counters; `span_leaves` holds those within the scan's span.

@@ -14,7 +14,7 @@ from zsim.base.errors import InputError
 from zsim.planning.timeline.passes import WORLDS, PassTimes, facts
 from zsim.planning.timeline.redundancy import Target
 from zsim.planning.timeline.result import whole_at
-from zsim.planning.timeline.rules import FILE, rules_of, table_for
+from zsim.planning.timeline.rules import FILE, rules_of
 from zsim.planning.timeline.scans import last_position
 from zsim.scenario.releases.profile import load_release
 
@@ -556,7 +556,8 @@ def test_reboots_and_three_more_replacements_on_2_1() -> None:
 
 def test_every_rule_has_text_and_source_for_people() -> None:
     for name in ("zol-0.6.5", "openzfs-0.8", "openzfs-2.4", "freebsd-9.1", "solaris-11.2"):
-        for rule in table_for(name):
+        release = load_release(name)
+        for rule in rules_of(release, release.order).table.values():
             assert len(rule.text) > 20, rule
             assert len(rule.source) > 10, rule
     data = model_data.load_toml(model_data.models_directory() / "timeline" / FILE)

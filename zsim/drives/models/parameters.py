@@ -24,6 +24,7 @@ class DriveParameters:
     ----------
     capacity_bytes : int
         [bytes]
+    kind : {"mechanical", "flash"}
     revolution_s : float
         Time of a revolution [s]; 0 for flash.
     zone_rates : tuple of float, shape (n_zones,)

@@ -189,6 +189,12 @@ def clean_prior_band(
 
     Parameters
     ----------
+    drive : record of DRIVE_DTYPE
+    rates : ndarray of float64, shape (n_zones,)
+        [bytes/s]
+    state : Shingles
+        Of this drive.
+    sizes : Sizes
     band : int
         Being written to: the others are near it.
     length : int

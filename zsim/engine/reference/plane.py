@@ -70,6 +70,8 @@ class ReferencePlane:
         Scan streams that can run at once (one a top-level vdev in the sorted scan).
     slots : int
         Scan blocks that can be in flight at once.
+    leaf_slots : int, optional
+        Taken for the sake of the interface, as `program_length` is: leaf queues here have no end.
     client_items : ndarray of int64
         Items that clients read.
     log_items : ndarray of int64
@@ -78,8 +80,8 @@ class ReferencePlane:
         Of every item the metadata block above it, -1: none; by default clients find all in memory.
     records : int
         Finished commands to keep; 0: none.
-    program_length : int
-        Taken for the sake of the interface; programs of any length are welcome.
+    program_length : int, optional
+        Programs here have any length.
     """
 
     def __init__(

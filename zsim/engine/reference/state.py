@@ -49,6 +49,13 @@ class Command:
 
     Attributes
     ----------
+    leaf, klass : int
+        Which drive, and the class of I/O.
+    write : bool
+    offset, length : int
+        [bytes]
+    children : list of Child
+        The I/Os merged into it.
     submitted, arrived, started, due : float
         When the host sent it, the drive had it, its service began, its transfer or cached answer ends [s].
     cache : int

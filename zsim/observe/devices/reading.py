@@ -70,12 +70,3 @@ READERS: dict[str, DriveReader | AliasReader] = {
     "names of devices": AliasReader(),
 }
 """Best first: what an earlier one tells counts."""
-
-
-def read_drives(text: str, inventory: Inventory) -> list[str]:
-    """Add the drives that a text tells of; return which commands were recognised."""
-    found = [name for name, reader in READERS.items() if reader.recognises(text)]
-    for name in found:
-        for listing in READERS[name].read(text, name):
-            listing.note_in(inventory)
-    return found

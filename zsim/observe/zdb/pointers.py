@@ -60,9 +60,6 @@ class PointerSummary:
         Greatest common divisor of all asizes [bytes].
     vdev_asize : dict of int to int
         Allocated by top-level vdev [bytes].
-    followers : int
-        Data blocks that lie right behind the data block before them in the list.
-    data_blocks : int
     births : tuple of int
         First and last birth txg.
     other_text : str
@@ -81,7 +78,6 @@ class PointerSummary:
     lsizes: NDArray[np.int64] = field(default_factory=lambda: np.zeros((3, POWERS), dtype=np.int64))
     unit: int = 0
     vdev_asize: dict[int, int] = field(default_factory=dict)
-    followers: int = 0
     births: tuple[int, int] = (0, 0)
     other_text: str = ""
 
@@ -89,12 +85,6 @@ class PointerSummary:
     def allocated(self) -> int:
         """Sum over all copies [bytes], at most ALLOC of zpool list."""
         return int(self.asize.sum())
-
-    @property
-    def mean_run(self) -> float | None:
-        """Mean number of data blocks that follow one another without a gap, in the order of the files."""
-        data = int(self.blocks[1:].sum())
-        return data / (data - self.followers) if data else None
 
 
 def recognises(head: bytes) -> bool:
@@ -184,7 +174,6 @@ class _Summing:
         self.others = np.zeros((OTHER_LINES, 2), dtype=np.int64)
         self.lines = 0
         self.rows = np.zeros((0, self.kernel.COLUMNS), dtype=np.int64)
-        self.last_end = (-1, -1)
 
     def read(self, chunk: bytes) -> NDArray[np.int64]:
         """Return the rows of a chunk, valid until the next call."""
@@ -234,13 +223,6 @@ class _Summing:
             if vdev in summary.vdev_asize or len(summary.vdev_asize) < 10_000:
                 allocated = int(asizes[vdevs == vdev].sum())
                 summary.vdev_asize[vdev] = summary.vdev_asize.get(vdev, 0) + allocated
-        data = rows[rows[:, names.KIND] > 0]
-        if len(data):
-            vdev, begin = data[:, names.VDEV_0], data[:, names.PLACE_0]
-            end = begin + data[:, names.ASIZE_0]
-            summary.followers += int(((begin[1:] == end[:-1]) & (vdev[1:] == vdev[:-1])).sum())
-            summary.followers += int((int(vdev[0]), int(begin[0])) == self.last_end)
-            self.last_end = (int(vdev[-1]), int(end[-1]))
         births = rows[:, names.BIRTH]
         low, high = int(births.min()), int(births.max())
         first = summary.births == (0, 0)

@@ -79,16 +79,18 @@ class Fleet(BaseModel):
     years : float
     trials : int
         Histories of the whole fleet.
+    seed : int
     spares : int or None
         Drives on the shelf; each one used is ordered again. None: always enough.
     lead_time : float
-        Until an ordered drive is there [s].
+        Until an ordered drive arrives [s].
     crews : int or None
         Repairs that may be begun at a time; None: always enough.
     visit : float
         What a crew needs to replace a drive [s].
     detect : float
         From a failure until somebody knows [s].
+    pool : tuple of Pools
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from zsim.base import model_data
-from zsim.base.parsed import table, text
-from zsim.scenario.releases.inherited import load_complete
-from zsim.scenario.releases.profile import ReleaseProfile, load_release, version_numbers
+from zsim.scenario.releases.profile import ReleaseProfile, version_numbers
 from zsim.vdevs.kind import kinds
 
 FILE = "rules.toml"
@@ -131,21 +129,6 @@ def all_rules() -> tuple[tuple[str, Rule], ...]:
 def rules_hash() -> str:
     """Return the SHA-256 of the file of rules."""
     return model_data.sha256_of(model_data.models_directory() / "timeline" / FILE)
-
-
-def table_for(name: str) -> tuple[Rule, ...]:
-    """Return the rules of a release by its name, for documents."""
-    release = load_release(name)
-    rules = rules_of(release, release.order)
-    told = {
-        "restart": "another drive that needs a resilver starts the running one again, for all of them",
-        "defer": "another drive waits until the running resilver ends; then a second pass serves it",
-        "defer-unless-early": "another drive starts the running resilver again if less than "
-        f"{rules.early:.0%} is issued, else it waits for a second pass",
-    }[rules.second_target]
-    data = load_complete(model_data.find("releases", release.series))
-    source = text(table(table(data, "behaviour"), "resilver_restart"), "source")
-    return (Rule("second_replacement", rules.second_target, told, source), *rules.table.values())
 
 
 def _data() -> Mapping[str, object]:

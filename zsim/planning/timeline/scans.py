@@ -39,6 +39,12 @@ class Pass:
         Whether somebody has paused it, which outlives a reboot.
     pace : float
         How much slower it goes than `times` in this world, by how it was seen to get on.
+    watched : list of (float, Event)
+        Shares of its work at which somebody wants to be woken.
+    process, resumed : Process, Event, optional
+        What runs it, and what lets it go on while it is held.
+    since : callable
+        Returns the share of its time that is gone since it last went on; 0 while it is held.
     """
 
     kind: PassKind
@@ -56,7 +62,6 @@ class Pass:
     process: simpy.Process | None = None
     resumed: simpy.Event | None = None
     since: Callable[[], float] = field(default=lambda: 0.0)
-    """Share of its time that is gone since it last went on; 0 while it is held."""
 
     @property
     def gone(self) -> float:

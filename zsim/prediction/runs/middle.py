@@ -71,6 +71,14 @@ class MiddleWorld:
         Called with simulated time and the share done.
     tiled : bool
         Whether the pool is sampled in tiles that are run whole, unless there is a plan.
+    runs : list of SampledRun
+        One a tile.
+    first : RunResult, optional
+        Of the first tile.
+    plan : WindowPlan, optional
+        How windows are taken; by default by the precision asked for.
+    small : list of float
+        Durations of the same world on small populations [s].
     """
 
     case: Case

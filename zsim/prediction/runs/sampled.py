@@ -55,6 +55,8 @@ class SampledRun:
     plan : WindowPlan
     progress : callable, optional
         Called with simulated time and the share done.
+    kept : KeptTables, optional
+        What other runs have made of the same blocks.
 
     Attributes
     ----------

@@ -257,7 +257,7 @@ class SlopePrior:
         found = self.of_worlds(ran, ran) + np.diag(self.of_chance(ran.use, ran.blocks))
         return as_weighed(found, weights, weights)
 
-    def given(self, rows: F64, ran: Runs, away: F64, begin: F64 | None = None) -> Given:
+    def conditioned_on(self, rows: F64, ran: Runs, away: F64, begin: F64 | None = None) -> Conditioned:
         """Return what runs tell, for all that is expected from them.
 
         Parameters
@@ -274,19 +274,21 @@ class SlopePrior:
         inverse: F64 = np.asarray(np.linalg.inv(self.of_runs(rows, ran, weights)), dtype=np.float64)
         solved = inverse @ away
         freedom = self.weight + len(away) - 1
-        return Given(rows, weights, inverse, solved, freedom, (self.weight + float(away @ solved)) / freedom)
+        return Conditioned(
+            rows, weights, inverse, solved, freedom, (self.weight + float(away @ solved)) / freedom
+        )
 
-    def left(self, row: F64, given: Given) -> float:
+    def left(self, row: F64, known: Conditioned) -> float:
         """Return the variance that runs leave of the logarithm of a duration, before its scale.
 
         Parameters
         ----------
         row : ndarray of float, shape (1, slopes)
             Its `design`, or the mean of those of several worlds.
-        given : Given
+        known : Conditioned
         """
-        across = self.between(row, given.rows)[0]
-        return float(self.between(row, row)[0, 0] - across @ given.inverse @ across)
+        across = self.between(row, known.rows)[0]
+        return float(self.between(row, row)[0, 0] - across @ known.inverse @ across)
 
     def weights(self, rows: F64, ran: Runs, away: F64, begin: F64 | None = None) -> F64:
         """Return how much the world of each run counts: little where it lies far beyond the slopes.
@@ -355,7 +357,7 @@ class Runs(NamedTuple):
     blocks: F64
 
 
-class Given(NamedTuple):
+class Conditioned(NamedTuple):
     """What runs tell by a prior: a Gaussian process conditioned on them.
 
     Attributes

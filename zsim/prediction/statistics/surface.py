@@ -149,7 +149,7 @@ class ResponseSurface:
         seen, here = design(at, ran.blocks), design(at, np.full(len(ran.blocks), float(TILE)))
         runs = Runs(_worlds(ran.scores), at["use"], ran.blocks)
         away = np.log(ran.times) - at["data"] - seen @ self.slopes
-        known = self.prior.given(seen, runs, away)
+        known = self.prior.conditioned_on(seen, runs, away)
         self._weights = known.weights
 
         def expected(rows: F64, data: F64) -> F64:

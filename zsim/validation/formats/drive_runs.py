@@ -62,6 +62,10 @@ def queue_gain(drive: str, depth: int, longest_wait: float | None = None) -> flo
 
     Parameters
     ----------
+    drive : str
+        Name or file of its model.
+    depth : int
+        Commands outstanding.
     longest_wait : float, optional
         Age limit in place of the drive's own; such a drive weighs all commands that it holds [s].
     """

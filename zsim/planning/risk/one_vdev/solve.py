@@ -23,6 +23,8 @@ def mean_time(rates: Floats, ends: int = 1) -> Floats:
     ----------
     rates : ndarray, shape (chains, states, states + ends)
         [1/s]
+    ends : int
+        Absorbing states, behind the others.
 
     Returns
     -------
