@@ -182,7 +182,7 @@ def _vdevs(
 ) -> tuple[tuple[tuple[Vdev, Space], ...], dict[str, tuple[tuple[Vdev, Space], ...]]]:
     """Return top-level vdevs with their space: those for data, and those of other classes by its name."""
     found: dict[str, list[Row]] = {"": []}
-    spaces: dict[tuple[str, str], Space] = {}
+    spaces: dict[tuple[str, str], list[Space]] = {}
     section = ""
     for row in rows:
         title = row.cells["name"]
@@ -195,8 +195,10 @@ def _vdevs(
         if vdev.kind == "disk" and space.alloc is None:
             vdev = replace(vdev, size=space.size)
         found[section].append((row.indent, vdev))
-        spaces.setdefault((section, title), space)
+        spaces.setdefault((section, title), []).append(space)
+    # Up to 0.8 (and FreeBSD 12) vdevs have no number here: several are called raidz2, in their order.
     classes = {
-        key: tuple((vdev, spaces[key, vdev.name]) for vdev in nested(rows)) for key, rows in found.items()
+        key: tuple((vdev, spaces[key, vdev.name].pop(0)) for vdev in nested(rows))
+        for key, rows in found.items()
     }
     return classes.pop(""), classes
