@@ -665,7 +665,7 @@ def test_the_pool_in_trouble_is_the_one_that_is_scanned_or_the_only_one_not_onli
             PoolStatus(name, state, (), scans=(Scan("scrub", "running"),) if runs else ())
             for name, state, runs in rows
         ]
-        return importing._in_trouble(PoolFiles(facts=list(statuses)))
+        return importing._asked_of(PoolFiles(facts=list(statuses)))[0]
 
     assert trouble(("a", "ONLINE", False), ("b", "ONLINE", True)) == "b"
     assert trouble(("a", "DEGRADED", False), ("b", "ONLINE", True)) == "b"

@@ -53,6 +53,8 @@ class PoolList:
         Whether the sizes are exact (-p) rather than of three digits.
     columns : frozenset of str
         Columns there are, in lower case: releases differ in them.
+    health : str
+        HEALTH as printed; empty where it is not shown.
     """
 
     name: str
@@ -61,6 +63,7 @@ class PoolList:
     classes: Mapping[str, tuple[tuple[Vdev, Space], ...]]
     exact: bool
     columns: frozenset[str]
+    health: str = ""
 
 
 def recognises(text: str) -> bool:
@@ -164,7 +167,9 @@ def _pool(rows: Sequence[_Line], name: str) -> PoolList:
         raise bad_line(name, first.number, first.text, FORM, _REMEDY)
     vdevs, classes = _vdevs(rows[1:])
     printed = first.cells.get("size", "")
-    return PoolList(first.cells["name"], space, vdevs, classes, printed.isdigit(), frozenset(first.cells))
+    health = first.cells.get("health", "")
+    exact, columns = printed.isdigit(), frozenset(first.cells)
+    return PoolList(first.cells["name"], space, vdevs, classes, exact, columns, health)
 
 
 def _space(cells: Mapping[str, str]) -> Space:
