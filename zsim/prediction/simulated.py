@@ -150,6 +150,8 @@ def _evidence(seen: Mapping[str, object]) -> str:
     if what == "running":
         done = f", {text_of('share', seen['done'])} done" if seen.get("done") is not None else ""
         return f"{seen['kind']} that runs{done}"
+    if what == "drive" and seen.get("missing"):
+        return f"{seen['drive']} {seen['missing']}"
     if what == "drive":
         errors = any(name.endswith("_errors") or name == "slow_ios" for name in seen)
         return f"{'errors' if errors else 'activity'} of {seen['drive']}"

@@ -166,6 +166,15 @@ def test_a_sick_drive_may_go_offline_where_the_vdev_can_do_without_it(
     assert offline == [f"take drive {each} offline until the pass has ended" for each in drives]
 
 
+@pytest.mark.parametrize(("layout", "drives"), [("raidz2x6", []), ("raidz3x7", [4])])
+def test_a_drive_that_is_gone_already_counts_before_another_goes_offline(
+    layout: str, drives: list[int]
+) -> None:
+    gone = [{"what": "drive", "drive": "sdb", "leaf": 1, "missing": "FAULTED"}]
+    found = ways(scenario={**SLOW["scenario"], "layout": layout, "evidence": gone})
+    assert found == ["wait", *(f"take drive {each} offline until the pass has ended" for each in drives)]
+
+
 def test_a_mirror_is_rebuilt_or_resilvered_where_nothing_runs_yet() -> None:
     events = [{"do": "fail", "drive": 0}, {"do": "replace", "drive": 0}]
     mirror = {"scenario": {"layout": "mirror2"}, "running": None, "events": events}

@@ -107,7 +107,7 @@ def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
     from pathlib import Path
 
     from zsim.cli.common import notice
-    from zsim.observe.pool_import.gaps import is_gap
+    from zsim.observe.pool_import.gaps import BARE, is_gap
     from zsim.observe.pool_import.importing import import_pool
     from zsim.planning.eta.api import eta_of
     from zsim.planning.eta.reading import read_paste
@@ -116,8 +116,9 @@ def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
     from zsim.scenario.model import Scenario
 
     imported = import_pool((Path(source),), stated=stated)
-    for note in filter(is_gap, imported.notes):
-        notice(f"{note}.")
+    for note in imported.notes:
+        if is_gap(note) or note.startswith(BARE):
+            notice(f"{note}.")
     if imported.progress is None or not imported.progress.active:
         fields = put_aside(imported.scenario.stated(), stated) | stated
         scenario = Scenario.from_dict(fields)

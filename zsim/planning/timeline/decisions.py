@@ -21,7 +21,7 @@ from zsim.planning.timeline.rules import Rules, rules_of
 from zsim.planning.timeline.wording import plain, span, stated
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.tables import Grid, rich_table
-from zsim.scenario.evidence import RunningScan
+from zsim.scenario.evidence import RunningScan, missing_drives
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -273,10 +273,11 @@ def _may_go_offline(now: Plan) -> tuple[int, ...]:
     if running is None or running.kind == "scrub":
         return ()
     busy = {*running.drives, *running.waiting}
-    missing = len(busy) if running.old_drive == "missing" else 0
+    others = {each.leaf for each in missing_drives(now.pool.evidence or ())}
+    missing = (len(busy) if running.old_drive == "missing" else 0) + len(others)
     if now.pool.pool_layout.vdevs[running.vdev].tolerance <= missing:
         return ()
-    return tuple(each for each in sick_drives(now.pool, running.vdev) if each not in busy)
+    return tuple(each for each in sick_drives(now.pool, running.vdev) if each not in busy | others)
 
 
 def _rebuild_or_resilver(now: Plan, rules: Rules) -> Ways:
