@@ -23,7 +23,7 @@ from zsim.observe.pool_import.find_drives import find_drives
 from zsim.observe.pool_import.finding import Evidence, Finding
 from zsim.observe.pool_import.gaps import is_gap, unknown_notes
 from zsim.observe.pool_import.gather import find_observations, in_order
-from zsim.observe.pool_import.layout import Tops, find_layout
+from zsim.observe.pool_import.layout import Tops, find_layout, pairs_of
 from zsim.observe.pool_import.release import find_release
 from zsim.observe.pool_import.space import find_space
 from zsim.observe.pool_import.tables import block_table, metaslab_table
@@ -346,12 +346,15 @@ def _imported(evidence: Evidence, tops: Tops, overrides: Sequence[str]) -> Impor
 
 
 def _waiting(status: PoolStatus | None) -> int:
-    """Return how many drives of the vdev under repair await a resilver of their own."""
-    for vdev in status.vdevs if status is not None else ():
-        leaves = tuple(vdev.leaves())
-        if any(leaf.resilvering for leaf in leaves):
-            return sum(leaf.waits for leaf in leaves)
-    return 0
+    """Return how many drives of the vdev under repair await a resilver of their own.
+
+    In its first minutes none is called resilvering: what has been written is counted from the first block on.
+    """
+    vdevs = status.vdevs if status is not None else ()
+    under_repair = [vdev for vdev in vdevs if any(leaf.resilvering for leaf in vdev.leaves())]
+    if not under_repair and status is not None and status.scan is not None and status.scan.active:
+        under_repair = [v for v in vdevs if any(not pair.children[-1].waits for pair in pairs_of(v))]
+    return sum(leaf.waits for leaf in under_repair[0].leaves()) if under_repair else 0
 
 
 def found_text(found: Finding) -> str:
