@@ -197,6 +197,26 @@ def test_of_a_drive_that_serves_several_at_once_each_counts_for_its_part() -> No
     assert parts["idle, waiting on siblings"] == pytest.approx(700.0 * (1.0 - 0.9 / 4.0))
 
 
+def test_flash_is_as_busy_as_its_channel_and_waits_for_no_rotation() -> None:
+    """Commands that wait for the channel count as served: 90 of 96 s, 32 at a time, with it full 80 %."""
+    flash = replace(DISK, kind="flash", parallel_commands=32, flash_shares_rate=True)
+    model = replace(MODEL, leaves=tuple(replace(leaf, drive=flash) for leaf in MODEL.leaves))
+    found = result(model=model)
+    found.run.leaves["transfer"][3], found.run.leaves["overhead"][3] = 80.0, 16.0
+    row = summary.leaf_rows(found)[-1]
+    assert (row.role, row.utilisation) == ("target", pytest.approx(0.8))
+    assert summary.busiest(found) == ("target", pytest.approx(0.8), 3)
+    parts = summary.breakdown(found, "target")
+    assert "rotation and gaps" not in parts
+    assert parts["transfer"] == pytest.approx(700.0 * 0.8)
+    assert parts["command overhead"] == pytest.approx(700.0 * 16.0 / 100.0 / 32)
+    assert sum(parts.values()) == pytest.approx(1000.0)
+    told = summary.bottleneck(found, {"target": 400.0}, "target")
+    assert (told.utilisation, "moving data" in told.why) == (pytest.approx(0.8), True)
+    # A phase has its part of what the channel is busy with.
+    assert summary.phases(found)[-1].busy["target"] == pytest.approx(0.75 * 0.8 / 0.7778, rel=1e-3)
+
+
 def test_phases_share_the_txg_ends_and_follow_one_another() -> None:
     first, second = summary.phases(result())
     assert (first.name, second.name) == ("metadata scan", "repair")
