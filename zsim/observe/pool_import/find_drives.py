@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zsim.base.units import format_both
 from zsim.drives.catalogue import load_drive
 from zsim.drives.names import NVME, SATA_FLASH
-from zsim.observe.devices.identity import Identity
+from zsim.observe.devices.identity import Identity, Inventory
 from zsim.observe.devices.labels import FLASH_VENDORS, device_of, label_of
 from zsim.observe.devices.models import Model, model_of, slowest_of
 from zsim.observe.devices.sentences import SaidDrives
@@ -55,6 +55,22 @@ def drives_of(tops: Sequence[Vdev]) -> PoolDrives:
     )
 
 
+def _with_attached(drives: PoolDrives, tops: Sequence[Vdev], inventory: Inventory) -> PoolDrives:
+    """Return the drives with those that are resilvered without an old one beside them as new ones.
+
+    Of another model than all others it is attached, or put in the place of one; else it was away.
+    """
+    alone = {leaf.name for top in tops for leaf in top.leaves() if leaf.resilvering} - {*drives.new}
+    old = tuple(name for name in drives.old if name not in alone)
+    models = [
+        {each.model for name in names if (each := inventory.of(name)) is not None and each.model}
+        for names in (alone, old)
+    ]
+    if not all(models) or models[0] & models[1]:
+        return drives
+    return replace(drives, old=old, new=(*drives.new, *(name for name in drives.old if name in alone)))
+
+
 def _pairs(vdev: Vdev) -> Iterator[Vdev]:
     """Yield the pairs of an old drive and its successor, also where a spare is itself being replaced."""
     for each in (vdev, *vdev.children):
@@ -77,8 +93,8 @@ def shown_tops(evidence: Evidence) -> list[Vdev]:
 
 def find_drives(evidence: Evidence) -> None:
     """Note the drive, what its capacity is by name, the one that replaces, write cache; tell of links."""
-    drives = drives_of(shown_tops(evidence))
     inventory = evidence.files.inventory()
+    drives = _with_attached(drives_of(shown_tops(evidence)), shown_tops(evidence), inventory)
     known = [identity for name in drives.old if (identity := inventory.of(name)) is not None]
     source = _source(known)
     if not any(each.model for each in known):
