@@ -66,8 +66,8 @@ def test_a_scan_that_runs_counts_as_what_it_takes_in_all(
     ("scan", "why"),
     [
         ({"kind": "heal"}, "it tells little of a whole scan"),
-        ({"kind": "expand"}, "zsim eta tells its end"),
-        ({"kind": "remove"}, "zsim eta tells its end"),
+        ({"kind": "expand"}, "its pace is not weighed here, and zsim eta"),
+        ({"kind": "remove"}, "its pace is not weighed here, and zsim eta"),
         ({"kind": "resilver"}, "it has repaired nothing yet, or no clock tells since when it runs"),
         ({"kind": "scrub", "processed": 10**12}, "it repaired 909.49 GiB"),
     ],
