@@ -353,7 +353,8 @@ def files_used(case: Case) -> dict[str, str]:
     return {name: path for name, path in named.items() if path is not None}
 
 
-SLOWEST_COPY = 6.6
+SLOWEST_COPY = constant("answer.slowest_copy")
+"""Of published RAID-Z expansions, against the median pool simulated [1]."""
 RUNS_DECIDE = (
     "how long the runs of allocated blocks are decides the pace of an expansion, and nothing prints it:"
     f" published ones took 1 to {SLOWEST_COPY} times as long as the median pool simulated"
