@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from zsim.base.units import format_both
 from zsim.drives.catalogue import load_drive
-from zsim.drives.names import NVME, SATA_FLASH
+from zsim.drives.names import NVME, SATA_FLASH, SHINGLED, SLOW
 from zsim.observe.devices.identity import Identity, Inventory
 from zsim.observe.devices.labels import FLASH_VENDORS, device_of, label_of
 from zsim.observe.devices.models import Model, model_of, slowest_of
@@ -192,7 +192,8 @@ def _others_differ(evidence: Evidence, drives: PoolDrives, models: tuple[Model, 
 def _find_old(evidence: Evidence, models: tuple[Model, ...], source: str, count: int) -> None:
     inferred = "of this model" in source or source == SAID
     counts = Counter((model.drive, model.name) for model in models)
-    chosen = _chosen(models)
+    read = _read_alone(models)
+    chosen = _chosen(read)
     if chosen.drive is not None:
         what = chosen.name if chosen.known else f"{chosen.name}, by its series"
         evidence.find("drive", chosen.drive, f"{what}: {source}", inferred=inferred or not chosen.known)
@@ -209,10 +210,29 @@ def _find_old(evidence: Evidence, models: tuple[Model, ...], source: str, count:
             f" {chosen.drive or chosen.name}{size} is taken for all,"
             " because a stripe waits for its slowest drive"
         )
+    if read != models:
+        evidence.notes.append(
+            "the shingled ones (SMR) are only read here, and count as disks of 5400 rpm; if the replacement"
+            f" is shingled too, state --new-drive {SHINGLED}"
+        )
     if len(models) < count:
         evidence.notes.append(
             f"{len(models)} of {count} drives are named: the others are taken to be the same"
         )
+
+
+def _read_alone(models: tuple[Model, ...]) -> tuple[Model, ...]:
+    """Return the models with shingled ones as plain disks, where they are the fewer and only read.
+
+    What makes a shingled drive slow is writing; what replaces another is likelier one like the most.
+    """
+    shingled = [model.generic == SHINGLED for model in models]
+    if not any(shingled) or 2 * sum(shingled) >= len(models):
+        return models
+    return tuple(
+        replace(model, drive=SLOW, known=False, generic=SLOW) if smr else model
+        for model, smr in zip(models, shingled, strict=True)
+    )
 
 
 def _chosen(models: tuple[Model, ...]) -> Model:
