@@ -67,6 +67,19 @@ def test_a_drive_that_is_gone_beside_the_one_under_repair_is_told() -> None:
     assert not any("REDUNDANCY" in note for note in asked.notes)
 
 
+def test_a_successor_that_has_failed_is_not_under_repair() -> None:
+    failed = (
+        "\t    replacing-2 UNAVAIL    0     0     0  insufficient replicas\n"
+        "\t      sdc     UNAVAIL      0     0     0\n\t      sdg     FAULTED      0   120     0"
+    )
+    text = status(sda="0     0     0").replace("\t    sdc       ONLINE       0     0     0", failed)
+    found = import_pasted(text)
+    assert found.scenario.replaced_drives == 1
+    (seen,) = shown(text)
+    assert (seen.drive, seen.missing) == ("sdg", "FAULTED")
+    assert any(note.startswith("NO REDUNDANCY: sdg of raidz2-0 is FAULTED") for note in found.notes)
+
+
 def test_drives_of_other_vdevs_and_old_ones_that_wait_are_told() -> None:
     rows = (
         "\t  mirror-1    DEGRADED     0     0     0\n\t    sdx       ONLINE       0     0     0\n"

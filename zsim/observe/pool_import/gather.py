@@ -260,7 +260,7 @@ def _missing(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
     active = scan is not None and scan.active
     for place in tops.order:
         slots = _slots(tops.vdevs[place])
-        gone = [child for child in slots if not child.children and child.state in GONE]
+        gone = [leaf for child in slots if (leaf := _lost(child)) is not None]
         first = place == tops.order[0] and evidence.value("operation") not in ("scrub", "expand", "remove")
         due = sum(map(_is_due, slots))
         # Where nothing runs, the replacement of those that are gone is what is asked.
@@ -285,10 +285,16 @@ def _slots(vdev: Vdev) -> tuple[Vdev, ...]:
     return vdev.children if vdev.kind not in PAIRS and vdev.children else (vdev,)
 
 
+def _lost(child: Vdev) -> Vdev | None:
+    """Return the drive that is gone of a child of a vdev, where no other stands in for it."""
+    leaves = tuple(child.leaves())
+    return leaves[-1] if all(leaf.state in GONE for leaf in leaves) else None
+
+
 def _is_due(child: Vdev) -> bool:
     """Tell whether a child of a vdev is missing until a repair of it is over."""
-    if not child.children:
-        return child.resilvering or child.waits
+    if not child.children or _lost(child) is not None:
+        return not child.children and (child.resilvering or child.waits)
     last = repaired_pair(child).children[-1]
     holds = child.kind == "spare" and last.state == "ONLINE" and not (last.resilvering or last.waits)
     return all(leaf.state in GONE for leaf in tuple(child.leaves())[:-1]) and not holds

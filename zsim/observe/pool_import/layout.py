@@ -284,7 +284,9 @@ def _find_replacement(evidence: Evidence, tops: Tops) -> int:
         vdevs = [vdevs[place] if place < len(vdevs) else Vdev("", "disk") for place in tops.places]
     pairs = [[child for child in pairs_of(vdev) if active or child.kind == "replacing"] for vdev in vdevs]
     if active:
-        pairs = _under_repair(evidence, pairs)
+        # A successor that has failed itself gets nothing.
+        alive = [[pair for pair in each if pair.children[-1].state not in GONE] for each in pairs]
+        pairs = _under_repair(evidence, alive if any(alive) else pairs)
     repaired = max(range(len(vdevs)), key=lambda place: len(pairs[place]))
     together = resilvered_together(vdevs) if active else 1
     if together > 1:
