@@ -19,11 +19,12 @@ from zsim.planning.timeline.passes import (
     quantiles,
 )
 from zsim.planning.timeline.plan import Plan
-from zsim.planning.timeline.redundancy import Level
+from zsim.planning.timeline.redundancy import Level, vdevs_of
 from zsim.planning.timeline.rules import rules_of
 from zsim.planning.timeline.scans import PassKind
 from zsim.prediction.answer.records import Quantiles
-from zsim.scenario.evidence import RunningScan
+from zsim.scenario.evidence import DriveActivity, RunningScan
+from zsim.scenario.layout import Layout
 from zsim.scenario.releases.profile import load_release
 
 HOUR, DAY = 3600.0, 86400.0
@@ -204,6 +205,28 @@ def test_the_state_of_a_status_is_what_runs_and_how_much_of_it_is_done() -> None
     assert share(issued=30) == share(total=100) == share() == 0.0
     both: Any = state_of({"replace": 2, "old_drive": "online"}, [scan(done=0.4)], waiting=3)["running"]
     assert (both["drives"], both["waiting"], both["old_drive"]) == ((0, 1), (2, 3, 4), "online")
+
+
+def test_drives_that_are_gone_beside_the_pass_take_redundancy_all_the_time() -> None:
+    gone = [DriveActivity(drive=name, missing="FAULTED") for name in ("sdb", "sdc", "sdd")]
+
+    def missing(layout: str, count: int, waiting: int = 0, **more: Any) -> object:
+        stated = {"layout": layout, **more}
+        found: Any = state_of(stated, [scan(done=0.4), *gone[:count]], waiting=waiting)["running"]
+        return found.get("missing")
+
+    assert missing("raidz2x6", 0) is None
+    assert missing("raidz2x6", 1) == 1
+    assert missing("raidz3x7", 1) == 1
+    assert missing("raidz2x6", 3) == 1, "more than there is parity for is no choice"
+    assert missing("raidz1x4", 1) is None
+    assert missing("raidz3x7", 2, waiting=1) == 1, "one of the two is that which waits"
+    assert missing("raidz2x6", 1, old_drive="online") == 1
+    vdev = vdevs_of(Layout.parse("raidz3x7"))[0]
+    vdev.absent = 1
+    assert (vdev.left, vdev.is_whole) == (2, True)
+    with pytest.raises(InputError, match="running.missing"):
+        Plan.from_dict({"scenario": {"layout": "raidz1x4"}, "running": {"missing": 2}})
 
 
 def test_what_eta_says_of_the_same_comes_before_what_is_printed() -> None:

@@ -112,6 +112,7 @@ def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
     from zsim.planning.eta.api import eta_of
     from zsim.planning.eta.reading import read_paste
     from zsim.planning.timeline.decisions import CHOICE, state_of
+    from zsim.scenario.evidence import missing_drives
     from zsim.scenario.files import put_aside
     from zsim.scenario.model import Scenario
 
@@ -128,7 +129,8 @@ def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
     if (why := _no_choice(paste)) is not None:
         raise InputError(CHOICE, None, why, "zsim eta, given the same, tells when it is over")
     seen = eta_of(paste.scenario, paste)
-    return {"scenario": known, **state_of(known, paste.scans, imported.waiting, seen)}
+    shown = (*paste.scans, *missing_drives(paste.scenario.evidence or ()))
+    return {"scenario": known, **state_of(known, shown, imported.waiting, seen)}
 
 
 def _no_choice(paste: Paste) -> str | None:

@@ -22,6 +22,7 @@ from zsim.planning.timeline.wording import plain, span, stated
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.tables import Grid, rich_table
 from zsim.scenario.evidence import RunningScan, missing_drives
+from zsim.scenario.layout import Layout
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -388,6 +389,12 @@ def state_of(
     later: dict[str, object] = {"waiting": tuple(range(count, count + waiting))} if waiting else {}
     drives = tuple(range(count))
     old = scenario.get("old_drive") if scenario.get("old_drive") == "online" else "missing"
+    repaired = count + waiting if old == "missing" and scan.kind != "scrub" else 0
+    # Old drives of those that wait are among the missing; beyond the parity no choice is left.
+    beside = len(missing_drives(evidence)) - (waiting if repaired else 0)
+    most = Layout.parse(str(scenario["layout"])).vdevs[0].tolerance - repaired if beside > 0 else 0
+    if min(beside, most) > 0:
+        later["missing"] = min(beside, most)
     if seen is not None:
         left = seen.remaining_s
         done = 0.0 if seen.phase == "metadata scan" else min(seen.done, MOST_DONE)
