@@ -12,7 +12,14 @@ from tests.planning.timeline.telling import answer, row, tell, three
 from zsim.base.errors import InputError
 from zsim.planning.timeline import decisions, gantt
 from zsim.planning.timeline.api import cleaned
-from zsim.planning.timeline.decisions import Decision, DecisionAlternative, alternatives, ranked, state_of
+from zsim.planning.timeline.decisions import (
+    Decision,
+    DecisionAlternative,
+    alternatives,
+    decide,
+    ranked,
+    state_of,
+)
 from zsim.planning.timeline.passes import (
     WORLDS,
     facts,
@@ -205,6 +212,14 @@ def test_the_state_of_a_status_is_what_runs_and_how_much_of_it_is_done() -> None
     assert share(issued=30) == share(total=100) == share() == 0.0
     both: Any = state_of({"replace": 2, "old_drive": "online"}, [scan(done=0.4)], waiting=3)["running"]
     assert (both["drives"], both["waiting"], both["old_drive"]) == ((0, 1), (2, 3, 4), "online")
+
+
+def test_a_reboot_beside_a_scrub_is_no_choice_of_what_is_whole_first() -> None:
+    scrubs = {"scenario": {"layout": "raidz2x6"}, "running": {"kind": "scrub", "done": "40%"}}
+    with pytest.raises(InputError, match="a reboot costs what it has read"):
+        decide(scrubs, reboot=True)
+    with pytest.raises(InputError, match="something else to be done: --replace-too DRIVE"):
+        decide(scrubs)
 
 
 def test_drives_that_are_gone_beside_the_pass_take_redundancy_all_the_time() -> None:

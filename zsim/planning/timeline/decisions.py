@@ -222,6 +222,8 @@ def _nothing_to_choose(now: Plan) -> InputError:
     left = f"; {format_duration(now.running.left[1])} are left" if now.running.left is not None else ""
     allowed = f"the {now.running.kind} runs, and nothing waits for it or disturbs it: wait{left}"
     remedy = "ask of something else to be done: --reboot, --replace-too DRIVE, or give what disturbs: --load"
+    if now.running.kind == "scrub":
+        remedy = "ask of something else to be done: --replace-too DRIVE"
     return InputError(CHOICE, None, allowed, remedy)
 
 
@@ -234,6 +236,9 @@ def _now(plan: Plan | Mapping[str, object] | str | Path, replace_too: int | None
     if (reboot or replace_too is not None) and now.running is None:
         allowed = "what is stated shows no pass whose share done is known"
         raise InputError("running", None, allowed, "give --done 35%")
+    if reboot and now.running is not None and now.running.kind == "scrub":
+        allowed = "what runs is a scrub, without which the pool is as whole: a reboot costs what it has read"
+        raise InputError(CHOICE, None, allowed, "zsim eta, given the same, tells when it is over")
     return now
 
 
