@@ -311,6 +311,23 @@ def test_progress_ends_with_the_answer_and_shows_what_zpool_would() -> None:
         assert point.zpool_eta_s == pytest.approx(1000.0 - point.time_s, abs=1e-6), "an even pace"
 
 
+@pytest.mark.parametrize(
+    ("release", "operation", "begins"),
+    [("openzfs-2.1.11", "resilver", 0.0), ("openzfs-2.1.12", "resilver", 200.0),
+     ("openzfs-2.3", "scrub", 200.0), ("openzfs-2.3", "rebuild", 0.0), ("zol-0.7", "resilver", 0.0)],
+)  # fmt: skip
+def test_rates_of_zpool_begin_anew_when_the_metadata_are_read(
+    release: str, operation: Any, begins: float
+) -> None:
+    """Nothing is issued in the first 20 of 100 s, then evenly: at half of it 600 s of 1000 have gone."""
+    case = resolve(Scenario(layout="mirror2", fill=0.5, release=release, operation=operation))
+    found = result()
+    found.run.progress = [ScanSample(float(t), 0, max(0, t - 20) * 10, "issue") for t in range(0, 101, 20)]
+    half = next(point for point in summary.progress_curve(found, case, 1000.0, 1) if point.fraction == 0.5)
+    assert half.time_s == pytest.approx(600.0)
+    assert half.zpool_eta_s == pytest.approx(600.0 - begins)
+
+
 def test_to_0_7_what_is_scanned_is_what_is_issued() -> None:
     old, new = (
         resolve(Scenario(layout="mirror2", fill=0.5, release=name)) for name in ("zol-0.7", "openzfs-2.3")

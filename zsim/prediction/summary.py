@@ -456,13 +456,21 @@ def totals(result: MemberResult) -> dict[str, int]:
     }
 
 
+def _metadata_read(result: MemberResult, case: Case) -> float:
+    """Return when the rates of zpool status begin anew in a run: all metadata are read [s]; 0 where never."""
+    if case.operation not in ("resilver", "scrub") or not case.release.rates_without_metadata:
+        return 0.0
+    return max((stop for kind, _, stop in result.run.phases if kind == "visit"), default=0.0)
+
+
 def progress_curve(
     result: MemberResult, case: Case, time_s: float, resilvered: int
 ) -> tuple[ProgressPoint, ...]:
     """Return the progress over time with what ``zpool status`` would show.
 
     Sources: facts of `zpool status` by release: to 0.7 the share examined, from 0.8 the share issued; the
-    time to go is what is left over the mean rate since the pass began.
+    time to go is what is left over the mean rate since the pass began, which from 2.1.12 on begins anew when
+    the metadata of a sorted scan are read (dsl_scan.c).
     """
     samples = result.run.progress
     if not samples:
@@ -471,9 +479,12 @@ def progress_curve(
     stride = max(1, len(samples) // MAX_POINTS)
     chosen = [*samples[::stride], samples[-1]]
     points, end = [], max(result.run.end, 1e-9)
+    read = _metadata_read(result, case)
+    before = max((each.issued_bytes / total for each in samples if each.time <= read), default=0.0)
     for sample in chosen:
         share = min(1.0, sample.issued_bytes / total)
         moment = time_s * min(1.0, sample.time / end)
+        since, done = (time_s * read / end, share - before) if sample.time > read else (0.0, share)
         points.append(
             ProgressPoint(
                 time_s=moment,
@@ -481,7 +492,7 @@ def progress_curve(
                 scanned_bytes=int(case.alloc * (share if case.release.order == "legacy" else 1.0)),
                 issued_bytes=int(case.alloc * share),
                 resilvered_bytes=int(resilvered * share),
-                zpool_eta_s=moment * (1.0 - share) / share if share > 0 else None,
+                zpool_eta_s=(moment - since) * (1.0 - share) / done if done > 0.0 else None,
             )
         )
     if points[-1].time_s < time_s:  # the last txg and what is freed after it are in no sample
