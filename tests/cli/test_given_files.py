@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from pathlib import Path
 
@@ -82,6 +83,25 @@ def test_a_running_scan_is_pointed_to_eta(tmp_path: Path, capsys: pytest.Capture
     (tmp_path / "status.txt").write_text(running, encoding="utf-8")
     assert fields_in([str(tmp_path / "status.txt")])["evidence"]
     assert "a resilver runs on this pool: zsim eta" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("by_hand", [["--operation", "scrub"], ["--set", "operation=scrub"]])
+def test_a_scrub_of_a_pool_with_a_failed_drive_may_be_asked_for(
+    tmp_path: Path, by_hand: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "status.txt").write_text(STATUS + "\n" + LIST, encoding="utf-8")
+    command = ["scenario", "show", "--json", "--scenario", str(tmp_path / "status.txt")]
+
+    def told(*more: str) -> dict[str, object]:
+        assert main([*command, *more]) == 0
+        found: dict[str, object] = json.loads(capsys.readouterr().out)["scenario"]
+        return found
+
+    asked = told(*by_hand)
+    assert (asked["operation"], asked["layout"]) == ("scrub", "raidz1x4")
+    assert not {"replace", "old_drive"} & set(asked)
+    assert {"replace", "old_drive"} <= set(told())
+    assert main([*command, *by_hand, "--replace", "1"]) == 2, "what is stated is refused"
 
 
 def test_an_expansion_that_runs_is_called_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -212,7 +212,12 @@ def stated_fields(given: Given) -> dict[str, object]:
         stated["evidence"] = [*(held if isinstance(held, list) else [held]), *words(given, "evidence")]
     data = files.put_aside(data, stated)
     _check_names(data)
-    return data | stated
+    told = data | stated
+    by_hand = {*stated, *files.names_set(words(given, "settings"))}
+    if "operation" in by_hand and told.get("operation") in NO_REPAIR:
+        # What a file tells of a repair is none of what is asked.
+        told = {name: value for name, value in told.items() if name not in OF_REPAIR or name in by_hand}
+    return told
 
 
 def fields_of_pool(given: Given, allowed: str, instead: Mapping[str, str]) -> dict[str, object]:
@@ -242,6 +247,11 @@ def fields_of_pool(given: Given, allowed: str, instead: Mapping[str, str]) -> di
     if told:
         notice("the story begins with a whole pool: the repair that the file tells of is not in it.")
     return {name: value for name, value in stated.items() if name not in told}
+
+
+NO_REPAIR = ("scrub", "expand", "remove")
+OF_REPAIR = ("replace", "replace_in", "old_drive", "new_drive", "new_drive_size", "target", "second_at")
+"""Operations that replace nothing, and the fields of one that does."""
 
 
 def _names(given: object) -> tuple[str, ...]:
