@@ -45,7 +45,7 @@ from zsim.planning.usable import usable_bytes
 from zsim.prediction.answer.records import Quantiles
 from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import Asked, scenario_of
-from zsim.scenario.evidence import missing_drives
+from zsim.scenario.evidence import RunningScan, missing_drives
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import ReleaseProfile
@@ -328,6 +328,12 @@ def warnings(case: Case, inputs: RiskInputs) -> tuple[str, ...]:
         found.append(
             f"the repair begins with {count} drives of the vdev missing: "
             + (f"{left} more may fail" if left > 0 else "none may fail")
+        )
+    runs = any(isinstance(each, RunningScan) for each in case.scenario.evidence or ())
+    if runs and case.operation != "scrub" and (inputs.hours is None or inputs.detect is None):
+        found.append(
+            "a repair runs already, and its chance counts from the failure to the end, with what is past: for"
+            " what is left of it state --hours (zsim eta tells it) and --detect 0"
         )
     if case.old_drive == "online":
         found.append("the replaced drive still works: as long as it does, no redundancy is missing")
