@@ -338,6 +338,13 @@ def test_a_draid_takes_over_by_itself_unless_it_is_stated_otherwise() -> None:
         assert api._with_spares(inputs, draid) is inputs
 
 
+def test_hot_spares_of_the_layout_take_over_by_themselves() -> None:
+    spared = resolve({"layout": "2*raidz2x6+spare:1"})
+    assert api._with_spares(RiskInputs(), spared).spare == "hot"
+    assert api._with_spares(RiskInputs(spare="shelf"), spared).spare == "shelf"
+    assert api._with_spares(RiskInputs(), resolve({"layout": "2*raidz2x6"})).spare is None
+
+
 def test_vdevs_alike_are_one_group_with_their_count() -> None:
     found = api.groups(resolve({"layout": "raidz2x6+mirror2+2*raidz2x6"}), RiskInputs(stress=2.0, age=YEAR))
     assert [(count, each.children, each.tolerance) for count, each in found] == [(3, 6, 2), (1, 2, 1)]

@@ -185,9 +185,10 @@ def _refuse_missing(case: Case, inputs: RiskInputs) -> None:
 
 
 def _with_spares(inputs: RiskInputs, case: Case) -> RiskInputs:
-    """Return the inputs with the distributed spares that a dRAID has: they take over by themselves."""
+    """Return the inputs with the spares that a pool has, hot or of a dRAID: they take over by themselves."""
     stated = inputs.detect is not None or inputs.spare is not None or inputs.mttr is not None
-    return inputs if stated or not case.layout.vdevs[0].spares else replace(inputs, spare="hot")
+    has_spares = case.layout.vdevs[0].spares or case.layout.spares
+    return inputs if stated or not has_spares else replace(inputs, spare="hot")
 
 
 def groups(case: Case, inputs: RiskInputs) -> tuple[tuple[int, Group], ...]:
