@@ -80,6 +80,20 @@ def test_a_successor_that_has_failed_is_not_under_repair() -> None:
     assert any(note.startswith("NO REDUNDANCY: sdg of raidz2-0 is FAULTED") for note in found.notes)
 
 
+def test_a_spare_that_has_all_its_data_is_not_under_repair() -> None:
+    done = (
+        "\t    spare-2   DEGRADED     0     0     0\n\t      sdc     FAULTED      3     8     0\n"
+        "\t      sdg     ONLINE       0     0     0"
+    )
+    text = status(sda="0     0     0").replace("\t    sdc       ONLINE       0     0     0", done)
+    found = import_pasted(text)
+    assert (found.scenario.replaced_drives, found.scenario.old_drive) == (1, "missing")
+    assert not any("REDUNDANCY" in note for note in found.notes)
+    # In its first minutes no drive is called resilvering: both may be.
+    begun = import_pasted(text.replace("  (resilvering)", ""))
+    assert begun.scenario.replaced_drives == 2
+
+
 def test_drives_of_other_vdevs_and_old_ones_that_wait_are_told() -> None:
     rows = (
         "\t  mirror-1    DEGRADED     0     0     0\n\t    sdx       ONLINE       0     0     0\n"
