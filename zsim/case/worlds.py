@@ -262,13 +262,14 @@ def in_world(case: Case, member: Member) -> Case:
 def _of_size(world: Case, size: int) -> Case:
     """Return a world of drives of another capacity [bytes]: another ALLOC, or where that is stated, fill."""
     total, stated = pool_size(world.layout, size, world.release), world.scenario
-    assert world.candidates.shelf is not None
-    model = world.candidates.shelf.sized(world.drive.name, size)
+    shelf = world.candidates.shelf
+    assert shelf is not None
+    model = shelf.sized(world.drive.name, size)
     world = replace(world, drive=model, drive_size=size, pool_size=total)
     if not (stated.new_drive or stated.new_drive_size or world.repairs_class):
         world = replace(world, new_drive=model, new_drive_size=size)
     elif world.new_drive.is_generic and not stated.new_drive_size and not world.repairs_class:
-        new = world.candidates.shelf.sized(world.new_drive.name, size)
+        new = shelf.sized(world.new_drive.name, size)
         world = replace(world, new_drive=new, new_drive_size=size)
     if stated.alloc is not None:
         return replace(world, fill=world.alloc / total)
