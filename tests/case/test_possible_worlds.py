@@ -14,6 +14,7 @@ from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.case.worlds import (
     Choice,
+    _of_size,
     data_bytes,
     drive_sizes,
     ends_of,
@@ -158,6 +159,18 @@ def test_a_read_of_the_pool_is_one_of_each_drive_that_holds_the_record(
 def test_what_has_no_share_is_never_picked_and_a_place_at_a_border_is_the_next_one_s() -> None:
     choices = (Choice("none", 0.0), Choice("a", 1.0), Choice("b", 1.0))
     assert [pick(choices, place) for place in (0.0, 0.5, 1.0)] == ["a", "b", "b"]
+
+
+def test_a_generic_new_drive_is_as_large_as_what_it_replaces() -> None:
+    smr = "generic-5400rpm-smr"
+    known = case(drive_size="12TB", new_drive=smr)
+    assert (known.new_drive.name, known.new_drive_size) == (smr, 12 * TB)
+    assert case(drive_size="1TB", new_drive=smr).new_drive_size == 1 * TB
+    assert case(drive_size="12TB", new_drive=smr, new_drive_size="16TB").new_drive_size == 16 * TB
+    unknown = case(fill=0.5, new_drive=smr)
+    assert max(int(each.value) for each in drive_sizes(unknown)) > 8 * TB
+    world = _of_size(unknown, 16 * TB)
+    assert (world.drive_size, world.new_drive_size, world.new_drive.name) == (16 * TB, 16 * TB, smr)
 
 
 def test_capacities_up_to_that_of_the_new_drive_are_possible() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from pathlib import Path
 
@@ -10,6 +11,10 @@ import pytest
 
 from zsim.base.errors import InputError
 from zsim.cli.given_files import fields_in
+from zsim.cli.main import main
+from zsim.planning.timeline.plan import Plan
+from zsim.prediction.simulated import scenario_words
+from zsim.scenario.model import Scenario
 
 STATUS = """\
   pool: tank
@@ -78,6 +83,57 @@ def test_a_running_scan_is_pointed_to_eta(tmp_path: Path, capsys: pytest.Capture
     (tmp_path / "status.txt").write_text(running, encoding="utf-8")
     assert fields_in([str(tmp_path / "status.txt")])["evidence"]
     assert "a resilver runs on this pool: zsim eta" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("by_hand", [["--operation", "scrub"], ["--set", "operation=scrub"]])
+def test_a_scrub_of_a_pool_with_a_failed_drive_may_be_asked_for(
+    tmp_path: Path, by_hand: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "status.txt").write_text(STATUS + "\n" + LIST, encoding="utf-8")
+    command = ["scenario", "show", "--json", "--scenario", str(tmp_path / "status.txt")]
+
+    def told(*more: str) -> dict[str, object]:
+        assert main([*command, *more]) == 0
+        found: dict[str, object] = json.loads(capsys.readouterr().out)["scenario"]
+        return found
+
+    asked = told(*by_hand)
+    assert (asked["operation"], asked["layout"]) == ("scrub", "raidz1x4")
+    assert not {"replace", "old_drive"} & set(asked)
+    assert {"replace", "old_drive"} <= set(told())
+    assert main([*command, *by_hand, "--replace", "1"]) == 2, "what is stated is refused"
+
+
+def test_an_expansion_that_runs_is_called_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    expands = "expand: expansion of raidz1-0 in progress since Tue Nov 24 19:11:02 2026\n"
+    expands += "\t9.63T / 22.4T copied at 141M/s, 42.9% done, 1 days 01:51:04 to go\nconfig:"
+    running = STATUS.replace("1234567   UNAVAIL ", "sdc       ONLINE  ").replace("  was /dev/sdc1", "")
+    (tmp_path / "status.txt").write_text(running.replace("config:", expands), encoding="utf-8")
+    stated = fields_in([str(tmp_path / "status.txt")])
+    assert "an expansion runs on this pool: zsim eta" in capsys.readouterr().err
+    assert any("expansion that runs" in words for words in scenario_words(Scenario.from_dict(stated)))
+
+
+def test_a_story_of_a_pasted_pool_begins_with_the_pool_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "status.txt").write_text(STATUS + "\n" + LIST, encoding="utf-8")
+    asked: list[Plan] = []
+
+    def told(plan: Plan, **_: object) -> None:
+        asked.append(plan)
+        raise InputError("story", None, "it was asked for", "read it")
+
+    monkeypatch.setattr("zsim.planning.timeline.api.timeline", told)
+    command = ["timeline", "--scenario", str(tmp_path / "status.txt"), "--fail", "0"]
+    assert main(command) == 2
+    assert [event.do for event in asked[0].events] == ["fail"]
+    assert (asked[0].scenario["layout"], "replace" in asked[0].scenario) == ("raidz1x4", False)
+    assert "the repair that the file tells of is not in it" in capsys.readouterr().err
+    for by_hand in (["--replace", "1"], ["--set", "replace=1"]):
+        assert main([*command, *by_hand]) == 2
+        assert "use --fail or --replace-drives" in capsys.readouterr().err
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("text", ["layout = raidz2x6", "NAME SIZE\nsda 4T\n", "#!/bin/sh\necho pool:\n"])

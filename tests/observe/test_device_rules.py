@@ -138,6 +138,21 @@ def test_drives_of_several_models_are_told_and_the_slowest_taken_for_all() -> No
     assert named == "3 of 4 drives are named: the others are taken to be the same"
 
 
+def test_a_shingled_drive_among_others_is_only_read() -> None:
+    def found(*kinds: tuple[str, str]) -> tuple[object, bool]:
+        evidence = Evidence(PoolFiles())
+        models = models_of(*((drive, 6 * TB, generic) for drive, generic in kinds))
+        find_drives._find_old(evidence, models, "lsblk", len(models))
+        return evidence.value("drive"), any("--new-drive" in note for note in evidence.notes)
+
+    cmr, fast, smr = ("c", SLOW), ("f", FAST), ("s", SHINGLED)
+    assert found(cmr, cmr, smr) == ("c", True)
+    assert found(fast, fast, smr) == (SLOW, True)
+    assert found(cmr, smr) == ("s", False), "half of them: the replacement is as likely one"
+    assert found(smr, smr) == ("s", False)
+    assert found(fast, cmr, fast) == ("c", False)
+
+
 def test_a_smaller_drive_bounds_a_vdev_from_three_hundredths_on() -> None:
     def noted(small: float) -> list[str]:
         evidence = Evidence(PoolFiles())

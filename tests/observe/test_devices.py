@@ -417,3 +417,30 @@ def test_sentences_name_drives_where_nothing_else_does(sentence, drive, size):
 def test_names_of_drives_count_before_sentences():
     found = import_pasted(f"{pool(*WD)}\nmy disks are 4x ST18000NM000J\n")
     assert found.scenario.drive == "wd40efrx"
+
+
+ATTACHED = """\
+  pool: tank
+ state: ONLINE
+  scan: resilver in progress since Tue Nov 24 20:00:00 2026
+\t2.10T / 3.02T scanned at 550M/s, 912G / 3.02T issued at 119M/s
+\t450G resilvered, 29.5% done, 05:30:03 to go
+config:
+
+\tNAME                                  STATE     READ WRITE CKSUM
+\ttank                                  ONLINE       0     0     0
+\t  mirror-0                            ONLINE       0     0     0
+\t    ata-HGST_HDN724040ALE640_PK000001 ONLINE       0     0     0
+\t    ata-WDC_WD40EFAX-68JH4N0_WX000004 ONLINE       0     0     0  (resilvering)
+
+errors: No known data errors
+"""
+
+
+def test_a_drive_of_another_model_that_is_resilvered_alone_is_the_new_one():
+    found = import_pasted(ATTACHED)
+    assert (found.scenario.drive, found.scenario.new_drive) == ("generic-7200rpm-cmr", "wd40efax")
+    assert not any("several models" in note for note in found.notes)
+    # One like the others was away for a while, or replaced in its place.
+    same = import_pasted(ATTACHED.replace("WDC_WD40EFAX-68JH4N0_WX000004", "HGST_HDN724040ALE640_PK000004"))
+    assert (same.scenario.drive, same.scenario.new_drive) == ("generic-7200rpm-cmr", None)

@@ -49,6 +49,70 @@ def test_a_source_drive_with_errors_is_evidence_and_a_faulted_one_is_not() -> No
     assert shown(status(sda="0     0     0")) == []
 
 
+FAULTED = "\t    sdc       FAULTED      9     0     0  too many errors"
+
+
+def test_a_drive_that_is_gone_beside_the_one_under_repair_is_told() -> None:
+    text = status(sda="0     0     0").replace("\t    sdc       ONLINE       0     0     0", FAULTED)
+    found = import_pasted(text)
+    (seen,) = shown(text)
+    assert (seen.drive, seen.leaf, seen.missing, seen.read_errors) == ("sdc", 2, "FAULTED", None)
+    told = "NO REDUNDANCY: sdc of raidz2-0 is FAULTED and nothing replaces it: none of its drives may fail"
+    assert [note for note in found.notes if note.startswith("NO RED")] == [f"{told} until the repair ends"]
+    assert comparable(case_of(found.scenario.replace(evidence=[seen]))) == ((), ())
+    # Without a scan and a successor its replacement is what is asked.
+    idle = text.replace("  scan: resilver in progress since", "  scan: none, since")
+    asked = import_pasted(idle.replace("sdb     FAULTED", "sdb     ONLINE ").replace("  (resilvering)", ""))
+    assert asked.scenario.replaced_drives == 1
+    assert not any("REDUNDANCY" in note for note in asked.notes)
+
+
+def test_a_successor_that_has_failed_is_not_under_repair() -> None:
+    failed = (
+        "\t    replacing-2 UNAVAIL    0     0     0  insufficient replicas\n"
+        "\t      sdc     UNAVAIL      0     0     0\n\t      sdg     FAULTED      0   120     0"
+    )
+    text = status(sda="0     0     0").replace("\t    sdc       ONLINE       0     0     0", failed)
+    found = import_pasted(text)
+    assert found.scenario.replaced_drives == 1
+    (seen,) = shown(text)
+    assert (seen.drive, seen.missing) == ("sdg", "FAULTED")
+    assert any(note.startswith("NO REDUNDANCY: sdg of raidz2-0 is FAULTED") for note in found.notes)
+
+
+def test_a_spare_that_has_all_its_data_is_not_under_repair() -> None:
+    done = (
+        "\t    spare-2   DEGRADED     0     0     0\n\t      sdc     FAULTED      3     8     0\n"
+        "\t      sdg     ONLINE       0     0     0"
+    )
+    text = status(sda="0     0     0").replace("\t    sdc       ONLINE       0     0     0", done)
+    found = import_pasted(text)
+    assert (found.scenario.replaced_drives, found.scenario.old_drive) == (1, "missing")
+    assert not any("REDUNDANCY" in note for note in found.notes)
+    # In its first minutes no drive is called resilvering: both may be.
+    begun = import_pasted(text.replace("  (resilvering)", ""))
+    assert begun.scenario.replaced_drives == 2
+
+
+def test_drives_of_other_vdevs_and_old_ones_that_wait_are_told() -> None:
+    rows = (
+        "\t  mirror-1    DEGRADED     0     0     0\n\t    sdx       ONLINE       0     0     0\n"
+        "\t    sdy       REMOVED      0     0     0\n\nerrors"
+    )
+    text = status(sda="0     0     0").replace("\nerrors", rows)
+    assert shown(text) == []
+    assert any(
+        note.startswith("NO REDUNDANCY: sdy of mirror-1 is REMOVED") for note in import_pasted(text).notes
+    )
+    waits = (
+        "\t    replacing-2 DEGRADED   0     0     0\n\t      sdc     OFFLINE      0     0     0\n"
+        "\t      sdg     ONLINE       0     0     0  (awaiting resilver)"
+    )
+    text = status(sda="0     0     0").replace("\t    sdc       ONLINE       0     0     0", waits)
+    (seen,) = shown(text)
+    assert (seen.drive, seen.missing) == ("sdc", "OFFLINE")
+
+
 @pytest.mark.parametrize(
     ("row", "counts"),
     [

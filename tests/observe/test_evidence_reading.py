@@ -341,3 +341,29 @@ def test_everything_in_one_paste_and_back_through_toml():
 )
 def test_lines_with_a_date_alone(line, when):
     assert date_line(line) == when
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Di 24. Nov 07:30:00 CET 2026", "mar. 24 nov. 2026 07:30:00 CET", "mar 24 nov 2026 07:30:00 CET",
+        "di 24 nov 2026 07:30:00 CET", "mar 24 nov 2026, 07:30:00, CET", "ter 24 nov 2026 07:30:00 -03",
+        "Dienstag, 24. November 2026, 07:30:00 CET", "martes, 24 de noviembre de 2026, 07:30:00 CET",
+    ],
+)  # fmt: skip
+def test_a_date_is_read_in_the_languages_of_hosts(line: str) -> None:
+    assert date_line(line) == datetime(2026, 11, 24, 7, 30)
+
+
+@pytest.mark.parametrize(
+    ("line", "when"),
+    [
+        ("Mi 4. Mär 08:00:00 CET 2026", datetime(2026, 3, 4, 8)),
+        ("sam. 1 août 2026 08:00:00 CEST", datetime(2026, 8, 1, 8)),
+        ("Do 15. Okt 08:00:00 CEST 2026", datetime(2026, 10, 15, 8)),
+        ("lun 12 gen 2026, 08:00:00, CET", datetime(2026, 1, 12, 8)),
+        ("in 12 Tagen 2026 08:00:00", None), ("12 von 24 fertig 08:00:00", None),
+    ],
+)  # fmt: skip
+def test_months_of_other_languages_are_known_and_other_words_are_not(line: str, when: object) -> None:
+    assert date_line(line) == when

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 import threading
 from pathlib import Path
@@ -160,7 +161,7 @@ def test_a_refused_import_leaves_nothing(tmp_path, capsys):
 
 
 def test_several_pools_need_a_name():
-    with pytest.raises(InputError, match="--pool export"):
+    with pytest.raises(InputError, match="zsim import --pool export"):
         imported("list-freebsd-9.1.txt", "status-0.7.txt")
     assert (
         stated("list-freebsd-9.1.txt", "status-0.7.txt", pool="tank")["layout"]
@@ -384,6 +385,14 @@ def test_what_has_a_line_longer_than_any_output_is_none_and_not_searched(tmp_pat
     assert are_lines("a\n" * 700_000 + "x" * 1_000_000)
 
 
+def test_a_list_without_numbers_in_its_names_is_told_by_its_order():
+    # Up to 0.8 and FreeBSD 12 zpool list -v prints mirror where zpool status prints mirror-1.
+    numbered = import_pasted(STATUS + "\n" + LISTED).scenario
+    bare = import_pasted(STATUS + "\n" + re.sub(r"mirror-\d", "mirror  ", LISTED)).scenario
+    assert bare.stated() == numbered.stated()
+    assert bare.special_drive_size == 960 * 10**9
+
+
 HEALTHY = """\
   pool: boot-pool
  state: ONLINE
@@ -406,8 +415,37 @@ def test_of_several_pools_the_one_in_trouble_is_taken(tmp_path):
     assert found.pool != "boot-pool"
     assert any("the one in trouble is taken" in note for note in found.notes)
     (tmp_path / "status.txt").write_text(HEALTHY + HEALTHY.replace("boot-pool", "tank"))
-    with pytest.raises(InputError, match="name one: --pool boot-pool"):
+    with pytest.raises(InputError, match="name one: zsim import --pool boot-pool"):
         import_pool([tmp_path / "status.txt"])
+
+
+TWO_LISTED = """\
+NAME        SIZE  ALLOC   FREE  CKPOINT  EXPANDSZ   FRAG    CAP  DEDUP    HEALTH  ALTROOT
+boot-pool   230G  8.11G   222G        -         -     3%     3%  1.00x    ONLINE  -
+tank       7.25T  4.11T  3.14T        -         -    12%    56%  1.00x  DEGRADED  -
+  mirror-0 3.62T  2.05T  1.57T        -         -    12%    56%      -  DEGRADED
+    sda    3.64T      -      -        -         -      -      -      -   REMOVED
+    sdb    3.64T      -      -        -         -      -      -      -    ONLINE
+  mirror-1 3.62T  2.06T  1.56T        -         -    12%    56%      -    ONLINE
+    sdc    3.64T      -      -        -         -      -      -      -    ONLINE
+    sdd    3.64T      -      -        -         -      -      -      -    ONLINE
+"""
+
+
+def test_a_list_tells_which_of_its_pools_is_in_trouble():
+    found = import_pasted(TWO_LISTED)
+    assert found.pool == "tank"
+    assert any("the one in trouble is taken, tank: zsim import --pool" in note for note in found.notes)
+    with pytest.raises(InputError, match="name one: zsim import --pool boot-pool"):
+        import_pasted(TWO_LISTED.replace("DEGRADED", "ONLINE"))
+
+
+def test_the_pool_whose_status_is_shown_is_asked_about():
+    # A list shows the boot pool as well; the status beside it is of one pool alone.
+    status = HEALTHY.replace("boot-pool", "tank").replace("nvme0n1p3", "sda")
+    found = import_pasted(status + TWO_LISTED.replace("DEGRADED", "ONLINE"))
+    assert (found.pool, found.scenario.alloc) == ("tank", round(4.11 * 1024**4))
+    assert any("the one whose status is shown is taken, tank" in note for note in found.notes)
 
 
 NAMED_SPECIAL = """\

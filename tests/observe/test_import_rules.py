@@ -365,6 +365,7 @@ def test_what_divides_all_allocations_tells_the_sector(layout: str, unit: int, a
     found: list[Any] = []
     evidence: Any = SimpleNamespace(
         find=lambda *given: found.append(given[1]),
+        status=None,
         files=SimpleNamespace(pointers=SimpleNamespace(unit=unit), of=lambda kind: []),
     )
     tops: Any = SimpleNamespace(vdevs=[Vdev("", "")], uniform=len(set(specs)) == 1, specs=specs)

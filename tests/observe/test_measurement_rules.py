@@ -658,6 +658,12 @@ def test_drives_that_wait_are_those_of_the_vdev_under_repair() -> None:
     assert waiting((waits, idle), (runs, waits, waits)) == 2
     assert waiting((waits, idle)) == 0
     assert importing._waiting(None) == 0
+    # At its begin no drive is called resilvering; what does not wait is under repair.
+    pairs = [Vdev("replacing-0", "replacing", children=(Vdev("o", "disk"), new)) for new in (idle, waits)]
+    begun = PoolStatus(
+        "t", "", (Vdev("m", "raidz", children=tuple(pairs)),), scan=Scan("resilver", "running")
+    )
+    assert importing._waiting(begun) == 1
 
 
 def test_the_pool_in_trouble_is_the_one_that_is_scanned_or_the_only_one_not_online() -> None:
@@ -666,7 +672,7 @@ def test_the_pool_in_trouble_is_the_one_that_is_scanned_or_the_only_one_not_onli
             PoolStatus(name, state, (), scans=(Scan("scrub", "running"),) if runs else ())
             for name, state, runs in rows
         ]
-        return importing._in_trouble(PoolFiles(facts=list(statuses)))
+        return importing._asked_of(PoolFiles(facts=list(statuses)))[0]
 
     assert trouble(("a", "ONLINE", False), ("b", "ONLINE", True)) == "b"
     assert trouble(("a", "DEGRADED", False), ("b", "ONLINE", True)) == "b"

@@ -620,6 +620,23 @@ def test_sectors_are_those_of_zdb_then_of_zpool_get() -> None:
     assert found(17, stated=0) == (None, 0)
 
 
+def test_sectors_smaller_than_those_of_the_drives_are_told_by_the_status() -> None:
+    vdev = group("mirror2")
+    note = "block size: 512B configured, 4096B native"
+    odd = with_child(vdev, disk("d", note=note))
+
+    def found(*vdevs: Vdev, **more: Any) -> object:
+        evidence = Evidence(
+            PoolFiles(facts=[known("ashift", 12)] if more else []), PoolStatus("t", "", vdevs)
+        )
+        blocks._find_ashift(evidence, Tops(vdevs, "zpool status", evidence))
+        return evidence.value("ashift")
+
+    assert found(vdev) is None
+    assert found(odd) == 9
+    assert found(odd, stated=True) == 12
+
+
 def test_fragmentation_is_told_by_the_list_and_has_four_digits() -> None:
     evidence = Evidence(PoolFiles(), PoolStatus("tank", "", (group("mirror2"),)))
     evidence.listed = listed(frag=0.123456)

@@ -72,6 +72,22 @@ special                  -      -      -        -         -      -      -      -
     assert pool.vdevs[0][1].frag == 0.09
 
 
+def test_vdevs_of_one_name_have_their_own_rows():
+    # Up to 0.8 and FreeBSD 12 zpool list -v prints top-level vdevs without a number.
+    text = """
+NAME       SIZE  ALLOC   FREE  CKPOINT  EXPANDSZ   FRAG    CAP  DEDUP  HEALTH  ALTROOT
+tank      12.7T  6.90T  5.80T        -         -    20%    54%  1.00x  ONLINE  -
+  mirror  3.62T  3.40T   230G        -         -    40%  93.9%      -  ONLINE
+    da0       -      -      -        -         -      -      -      -  ONLINE
+    da1       -      -      -        -         -      -      -      -  ONLINE
+  mirror  9.09T  3.50T  5.59T        -         -     5%  38.5%      -  ONLINE
+    da2       -      -      -        -         -      -      -      -  ONLINE
+    da3       -      -      -        -         -      -      -      -  ONLINE
+"""
+    pool = listing.read_list(text)[0]
+    assert [(space.frag, space.cap) for _, space in pool.vdevs] == [(0.4, 0.939), (0.05, 0.385)]
+
+
 @pytest.mark.parametrize(
     ("row", "columns"),
     [

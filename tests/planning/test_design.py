@@ -109,15 +109,27 @@ def test_what_fails_without_a_simulation_is_not_simulated(simulated: list[str]) 
 
 def test_the_front_holds_what_nothing_beats() -> None:
     rows = [
-        {"layout": name, "usable_bytes": a, "vdev_per_year": b, "p90_s": c, "random_reads": d}
-        for name, a, b, c, d in (
-            ("a", 10, 1, 1, 1),
-            ("b", 9, 2, 1, 1),
-            ("c", 5, 0.1, 1, 1),
-            ("d", 10, 1, 1, 2),
+        {"layout": name, "usable_bytes": a, "vdev_per_year": b, "p90_s": c, "random_reads": d, "drives": n}
+        for name, a, b, c, d, n in (
+            ("a", 10, 1, 1, 1, 12),
+            ("b", 9, 2, 1, 1, 12),
+            ("c", 5, 0.1, 1, 1, 12),
+            ("d", 10, 1, 1, 2, 12),
+            ("few", 9, 2, 1, 1, 10),
         )
     ]
-    assert search.pareto(rows) == ["c", "d"]
+    assert search.pareto(rows) == ["c", "d", "few"]
+
+
+def test_where_data_is_to_be_held_the_fewest_drives_stand_first(simulated: list[str]) -> None:
+    found = search.plan_layouts(usable=40 << 40, drive_size="4TB", kinds=["raidz"], confirm=1)
+    drives = [row["drives"] for row in found.rows]
+    assert drives == sorted(drives)
+    assert len(set(drives)) > 1
+    assert "drives" in found.grid().head
+    assert found.notes()[-3].startswith("front: no other layout of as few drives is better")
+    space = search.plan_layouts(usable=40 << 40, drive_size="4TB", kinds=["raidz"], confirm=1, sort="usable")
+    assert space.rows[0]["usable_bytes"] == max(row["usable_bytes"] for row in space.rows)
 
 
 def test_kinds_and_how_many_are_confirmed(simulated: list[str]) -> None:

@@ -353,10 +353,12 @@ def test_cells_are_in_units_and_what_is_alike_stands_above() -> None:
         "The same in all rows: usable 5T; vdev lost in a year 1 in 1,000; random/s 500; read 1.5 GB/s.",
     )
     single = design(told("a"))
-    assert len(single.grid().head) == 9
+    assert single.grid().head[2] == "drives"
+    assert single.grid().rows[0][2] == "12"
+    assert len(single.grid().head) == 10
     assert single.heading() == ()
     empty = design({**told("a"), "p50_s": None, "vdev_per_year": None})
-    assert empty.grid().rows[0][4:7] == ("", "", "")
+    assert empty.grid().rows[0][5:8] == ("", "", "")
 
 
 def test_of_layouts_those_that_meet_the_wishes_are_shown_twenty_at_most() -> None:

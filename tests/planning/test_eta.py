@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -545,3 +546,12 @@ def test_a_scrub_reads_and_repairs_nothing():
     assert found.phase == "repair"
     assert "Now: reading, 43.4 % done" in str(found)
     assert "repair." not in str(found)
+    # A status without a clock is none of the evidence.
+    assert "Now: reading, 43.4 % done" in str(replace(found, evidence=()))
+
+
+def test_what_may_hold_up_a_scan_is_no_reason_of_a_pace_that_is_not_slow():
+    found = zsim.eta((FIXTURES / "status-freebsd-9.2-scrub.txt").read_text())
+    sick = replace(found, reasons=("sda has shown 3 read errors",))
+    for pace, label in ((2.0, "Reason"), (0.5, "Watch"), (1.0, "Watch"), (None, "Watch")):
+        assert f"\n{label}: sda has shown 3 read errors." in str(replace(sick, pace=pace))

@@ -133,6 +133,7 @@ def test_loud_notes_and_defaults_that_matter_come_before_the_rest() -> None:
         assumptions=assumed,
         notes=("NOT KNOWN: the drives", "a line was cut."),
         reasons=("one drive is slow",),
+        pace=2.0,
     )
     places = {text.split(":")[0]: number for number, text in enumerate(found)}
     assert places["Default used, and it matters"] < places["NOT KNOWN"] < places[""] < places["Reason"]

@@ -16,7 +16,7 @@ import pytest
 from zsim.base.errors import InputError
 from zsim.case.resolve import resolve
 from zsim.planning import page, running, sweep
-from zsim.planning.compare import compare
+from zsim.planning.compare import compare, unlike_repairs
 from zsim.planning.drawing import figure
 from zsim.planning.rows import ANSWER
 from zsim.planning.store import keys
@@ -309,3 +309,18 @@ def test_lines_are_named_below_all_panels_where_there_are_several() -> None:
     (legend,) = figure(["fill", "width"], several).legends
     assert [text.get_text() for text in legend.get_texts()] == ["width 4", "width 6"]
     assert figure(["fill"], several[::2]).legends == [], "one line needs no name"
+
+
+def test_rows_in_which_not_the_same_is_done_say_so() -> None:
+    mirror, raidz, draid = (resolve({"layout": each}) for each in ("mirror2", "raidz2x6", "draid2:8d:24c:1s"))
+    assert unlike_repairs([mirror, raidz]) == ()
+    assert unlike_repairs([draid, draid]) == ()
+    onto, into = unlike_repairs([mirror, draid, raidz])
+    assert onto == "mirror2, raidz2x6: a resilver onto a replacement drive."
+    assert into.startswith("draid2:8d:24c:1s: a sequential rebuild into a distributed spare; it checks no")
+    healing = resolve({"layout": "draid2:8d:24c:1s", "operation": "resilver"})
+    assert unlike_repairs([healing, draid])[0] == "draid2:8d:24c:1s: a resilver into a distributed spare."
+    table = Table(("layout", "p50_s"), ({"layout": "mirror2", "p50_s": 1.0},), notes=(onto,))
+    assert onto in str(table)
+    assert onto in table._repr_html_()
+    assert table.to_dict()["notes"] == [onto]

@@ -197,6 +197,26 @@ def test_of_a_drive_that_serves_several_at_once_each_counts_for_its_part() -> No
     assert parts["idle, waiting on siblings"] == pytest.approx(700.0 * (1.0 - 0.9 / 4.0))
 
 
+def test_flash_is_as_busy_as_its_channel_and_waits_for_no_rotation() -> None:
+    """Commands that wait for the channel count as served: 90 of 96 s, 32 at a time, with it full 80 %."""
+    flash = replace(DISK, kind="flash", parallel_commands=32, flash_shares_rate=True)
+    model = replace(MODEL, leaves=tuple(replace(leaf, drive=flash) for leaf in MODEL.leaves))
+    found = result(model=model)
+    found.run.leaves["transfer"][3], found.run.leaves["overhead"][3] = 80.0, 16.0
+    row = summary.leaf_rows(found)[-1]
+    assert (row.role, row.utilisation) == ("target", pytest.approx(0.8))
+    assert summary.busiest(found) == ("target", pytest.approx(0.8), 3)
+    parts = summary.breakdown(found, "target")
+    assert "rotation and gaps" not in parts
+    assert parts["transfer"] == pytest.approx(700.0 * 0.8)
+    assert parts["command overhead"] == pytest.approx(700.0 * 16.0 / 100.0 / 32)
+    assert sum(parts.values()) == pytest.approx(1000.0)
+    told = summary.bottleneck(found, {"target": 400.0}, "target")
+    assert (told.utilisation, "moving data" in told.why) == (pytest.approx(0.8), True)
+    # A phase has its part of what the channel is busy with.
+    assert summary.phases(found)[-1].busy["target"] == pytest.approx(0.75 * 0.8 / 0.7778, rel=1e-3)
+
+
 def test_phases_share_the_txg_ends_and_follow_one_another() -> None:
     first, second = summary.phases(result())
     assert (first.name, second.name) == ("metadata scan", "repair")
@@ -289,6 +309,23 @@ def test_progress_ends_with_the_answer_and_shows_what_zpool_would() -> None:
     assert last.resilvered_bytes == 7 * 10**9
     for point in points[1:]:
         assert point.zpool_eta_s == pytest.approx(1000.0 - point.time_s, abs=1e-6), "an even pace"
+
+
+@pytest.mark.parametrize(
+    ("release", "operation", "begins"),
+    [("openzfs-2.1.11", "resilver", 0.0), ("openzfs-2.1.12", "resilver", 200.0),
+     ("openzfs-2.3", "scrub", 200.0), ("openzfs-2.3", "rebuild", 0.0), ("zol-0.7", "resilver", 0.0)],
+)  # fmt: skip
+def test_rates_of_zpool_begin_anew_when_the_metadata_are_read(
+    release: str, operation: Any, begins: float
+) -> None:
+    """Nothing is issued in the first 20 of 100 s, then evenly: at half of it 600 s of 1000 have gone."""
+    case = resolve(Scenario(layout="mirror2", fill=0.5, release=release, operation=operation))
+    found = result()
+    found.run.progress = [ScanSample(float(t), 0, max(0, t - 20) * 10, "issue") for t in range(0, 101, 20)]
+    half = next(point for point in summary.progress_curve(found, case, 1000.0, 1) if point.fraction == 0.5)
+    assert half.time_s == pytest.approx(600.0)
+    assert half.zpool_eta_s == pytest.approx(600.0 - begins)
 
 
 def test_to_0_7_what_is_scanned_is_what_is_issued() -> None:

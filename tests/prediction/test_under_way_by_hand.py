@@ -66,12 +66,9 @@ def test_a_scan_that_runs_counts_as_what_it_takes_in_all(
     ("scan", "why"),
     [
         ({"kind": "heal"}, "it says little about a whole scan"),
-        ({"kind": "expand"}, "zsim eta predicts its end"),
-        ({"kind": "remove"}, "zsim eta predicts its end"),
-        (
-            {"kind": "resilver"},
-            "it has repaired nothing yet, or nothing shows when it began",
-        ),
+        ({"kind": "expand"}, "its pace is not weighed here; zsim eta"),
+        ({"kind": "remove"}, "its pace is not weighed here; zsim eta"),
+        ({"kind": "resilver"}, "it has repaired nothing yet, or nothing shows when it began"),
         ({"kind": "scrub", "processed": 10**12}, "it repaired 909.49 GiB"),
     ],
 )

@@ -259,6 +259,7 @@ def test_what_no_world_explains_counts_little_and_scans_that_do_not_count_are_na
         used(note="far too long", weight=0.02),
         used("running resilver", expected=None, note="a load ran", when="3 May"),
         used("heal", expected=None, note="it was stopped"),
+        used("running expand", expected=None, note="elsewhere"),
         used("read rate", expected=None, note="no scan"),
         used(),
     )
@@ -266,6 +267,7 @@ def test_what_no_world_explains_counts_little_and_scans_that_do_not_count_are_na
         "NOT EXPLAINED: far too long. It counts 2.0 % here.",
         "NOT COUNTED: the running resilver of 3 May: a load ran.",
         "NOT COUNTED: the heal: it was stopped.",
+        "NOT COUNTED: the running expansion: elsewhere.",
     )
 
 
@@ -307,6 +309,9 @@ def test_warnings_are_of_shingled_drives_caches_full_pools_and_loads_beyond_them
     assert told(load=["random-read,rate=1"], write_cache=True) == []
     assert told(fill=0.95) == []
     assert told(fill=0.96) == ["the pool is nearly full"]
+    assert told(operation="expand") == [
+        "how long the runs of allocated blocks are decides the pace of an expansion, and nothing prints it"
+    ]
     (beyond,) = told(load=["random-read,rate=100000"])
     assert beyond.startswith("the stated random-read asks for ")
 

@@ -356,7 +356,9 @@ def _repair(door: _Door, space: _Space) -> _Repair:
             door.take("new_drive", None, new, new, "the same model as the others")
     size = scenario.new_drive_size
     if size is None:
-        size = door.shelf.named(new).capacity_bytes if scenario.new_drive else least
+        model = door.shelf.named(new)
+        # A generic drive is of any size: of that of the drive that it replaces.
+        size = model.capacity_bytes if scenario.new_drive and not model.is_generic else least
     if size < least:
         allowed = f"ZFS takes no replacement smaller than the {format_both(least)} it replaces"
         raise InputError("new_drive_size", format_both(size), allowed, "give a larger drive")

@@ -161,12 +161,12 @@ def drive_sizes(case: Case) -> tuple[Choice, ...]:
     """Return the capacities that drives may have of which nobody says it, with their shares.
 
     Those sold by then, log-normal about the usual one; where ALLOC is stated, those of which it fills as much
-    as pools are filled; none larger than a new drive of stated capacity.
+    as pools are filled; none larger than a new drive of known capacity.
     """
     year, spread = case.release.year, assumption("spread.drive_size")
     usual = next((size for first, size in reversed(USUAL_SIZES) if first <= year), USUAL_SIZES[0][1])
     most = case.scenario.new_drive_size or math.inf
-    if case.scenario.new_drive is not None:
+    if case.scenario.new_drive is not None and not case.new_drive.is_generic:
         most = min(most, case.new_drive_size)
     sold = [size for size in COMMON_DRIVE_BYTES if first_year(size) <= year and size <= most]
     choices = []
@@ -262,11 +262,15 @@ def in_world(case: Case, member: Member) -> Case:
 def _of_size(world: Case, size: int) -> Case:
     """Return a world of drives of another capacity [bytes]: another ALLOC, or where that is stated, fill."""
     total, stated = pool_size(world.layout, size, world.release), world.scenario
-    assert world.candidates.shelf is not None
-    model = world.candidates.shelf.sized(world.drive.name, size)
+    shelf = world.candidates.shelf
+    assert shelf is not None
+    model = shelf.sized(world.drive.name, size)
     world = replace(world, drive=model, drive_size=size, pool_size=total)
     if not (stated.new_drive or stated.new_drive_size or world.repairs_class):
         world = replace(world, new_drive=model, new_drive_size=size)
+    elif world.new_drive.is_generic and not stated.new_drive_size and not world.repairs_class:
+        new = shelf.sized(world.new_drive.name, size)
+        world = replace(world, new_drive=new, new_drive_size=size)
     if stated.alloc is not None:
         return replace(world, fill=world.alloc / total)
     return replace(world, alloc=round(world.fill * total))

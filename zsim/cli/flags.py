@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import key_value
+from zsim.cli.common import key_value, notice
 from zsim.cli.completion import completer
 from zsim.cli.defaults import defaults
 from zsim.cli.given_files import fields_in
@@ -212,7 +212,46 @@ def stated_fields(given: Given) -> dict[str, object]:
         stated["evidence"] = [*(held if isinstance(held, list) else [held]), *words(given, "evidence")]
     data = files.put_aside(data, stated)
     _check_names(data)
-    return data | stated
+    told = data | stated
+    by_hand = {*stated, *files.names_set(words(given, "settings"))}
+    if "operation" in by_hand and told.get("operation") in NO_REPAIR:
+        # What a file tells of a repair is none of what is asked.
+        told = {name: value for name, value in told.items() if name not in OF_REPAIR or name in by_hand}
+    return told
+
+
+def fields_of_pool(given: Given, allowed: str, instead: Mapping[str, str]) -> dict[str, object]:
+    """Return the fields that are stated, without those of a repair, where a plan tells what happens.
+
+    Parameters
+    ----------
+    given : mapping
+    allowed : str
+        Why such a field means nothing here.
+    instead : mapping of str to str
+        Such fields, and what is to be done instead of stating them.
+
+    Raises
+    ------
+    InputError
+        When one is stated by hand; what a file tells of a repair is left out, and that is said.
+    """
+    from zsim.scenario import files
+
+    stated = stated_fields(given)
+    by_hand = {*stated_by_flags(given), *files.names_set(words(given, "settings"))}
+    told = [name for name in instead if stated.get(name) is not None]
+    for name in told:
+        if name in by_hand:
+            raise InputError(name, stated[name], allowed, instead[name])
+    if told:
+        notice("the story begins with a whole pool: the repair that the file tells of is not in it.")
+    return {name: value for name, value in stated.items() if name not in told}
+
+
+NO_REPAIR = ("scrub", "expand", "remove")
+OF_REPAIR = ("replace", "replace_in", "old_drive", "new_drive", "new_drive_size", "target", "second_at")
+"""Operations that replace nothing, and the fields of one that does."""
 
 
 def _names(given: object) -> tuple[str, ...]:

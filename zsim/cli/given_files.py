@@ -70,5 +70,6 @@ def _told(imported: ImportedPool) -> dict[str, object]:
         notice(f"{note}.")
     scan = imported.progress
     if scan is not None and scan.active:
-        notice(f"a {scan.function} runs on this pool: zsim eta, given the same files, says when it finishes.")
+        what = {"expand": "an expansion", "remove": "a removal"}.get(scan.function, f"a {scan.function}")
+        notice(f"{what} runs on this pool: zsim eta, given the same files, says when it finishes.")
     return imported.scenario.stated()

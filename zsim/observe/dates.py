@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from datetime import UTC, datetime
 
@@ -15,6 +16,30 @@ _EPOCH = re.compile(r"\s{0,4}(1\d{9})\s{0,4}", re.ASCII)
 _DATE_WORDS = re.compile(
     r"(?i)(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|am|pm|at|date)[a-z]*"
 )
+_LOCAL = re.compile(
+    r"\W{0,4}(?:[^\W\d_]{2,13}[.,]{0,2} {1,3})?(\d{1,2})\.? {1,2}(?:de )?([^\W\d_]{3,9})\.?,? {1,2}(?:de )?"
+    r"([\d:., A-Z+\-]{9,40})\W{0,4}"
+)
+"""Day, month and the rest in the order of other languages: ``Mo 23. Nov 19:00:00 CET 2026``."""
+_MONTHS: dict[str, str] = {
+    name: english
+    for english, names in (
+        ("Jan", "janv ene gen januar januari janvier enero gennaio janeiro"),
+        ("Feb", "fevr fev febr februar februari fevrier febrero febbraio fevereiro"),
+        ("Mar", "marz mars mrt maart marzo marco mrz maerz"),
+        ("Apr", "avr avril abr abril aprile"),
+        ("May", "mai mei mag maj mayo maggio maio"),
+        ("Jun", "juin juni giu junio giugno junho"),
+        ("Jul", "juil juli lug juillet julio luglio julho"),
+        ("Aug", "aout ago augustus agosto"),
+        ("Sep", "set sett sept septembre septiembre settembre setembro"),
+        ("Oct", "okt ott out oktober octobre octubre ottobre outubro"),
+        ("Nov", "novembre noviembre novembro"),
+        ("Dec", "dez dic dezember dec decembre diciembre dicembre dezembro"),
+    )
+    for name in names.split()
+}
+"""Months in German, French, Spanish, Italian, Dutch and Portuguese, without accents."""
 _ZONE = re.compile(r"[A-Z]{2,5}")
 MOST_DATES = 100_000
 
@@ -52,10 +77,20 @@ def date_line(line: str) -> datetime | None:
         return None
     if epoch := _EPOCH.fullmatch(line):
         return datetime.fromtimestamp(int(epoch[1]), UTC).replace(tzinfo=None)
-    match = _PLAIN.fullmatch(line)
+    match = _PLAIN.fullmatch(_in_english(line))
     if match is None or not all(map(_of_a_date, re.findall(r"[A-Za-z]+", match[1]))):
         return None
     return moment(match[1])
+
+
+def _in_english(line: str) -> str:
+    """Return a date of another language in the order and with the month of English; others as they are."""
+    match = _LOCAL.fullmatch(line)
+    if match is None:
+        return line
+    word = unicodedata.normalize("NFKD", match[2].lower()).encode("ascii", "ignore").decode()
+    month = _MONTHS.get(word, word.capitalize() if _DATE_WORDS.fullmatch(word) else "")
+    return f"{match[1]} {month} {match[3].strip(' ,')}" if month else line
 
 
 def _of_a_date(word: str) -> bool:

@@ -95,7 +95,7 @@ def compare(
     cases = [resolve(scenario) for scenario in scenarios]
     known = usable_bytes if usable is not None or data is not None else stated_usable_bytes
     rows = [_facts(_name(each), case, known(case)) for each, case in zip(asked, cases, strict=True)]
-    without = missing_of_all(cases)
+    without, notes = missing_of_all(cases), unlike_repairs(cases)
     same = {name: value for name, value in scenarios[0].stated().items() if name in common}
     sizes = {"drives": drives, "data_bytes": data}
     same |= {name: value for name, value in sizes.items() if all(row.get(name) == value for row in rows)}
@@ -106,8 +106,30 @@ def compare(
                 rows[place] |= row
                 report(done / len(rows), rows[place]["name"])
     except KeyboardInterrupt:
-        raise TableInterrupted(_table([interrupted_row(row) for row in rows], same, without)) from None
-    return _table(rows, same, without)
+        known_rows = [interrupted_row(row) for row in rows]
+        raise TableInterrupted(_table(known_rows, same, without, notes)) from None
+    return _table(rows, same, without, notes)
+
+
+def unlike_repairs(cases: Sequence[Case]) -> tuple[str, ...]:
+    """Return what is done in each layout, where that is not the same in all."""
+    ways: dict[str, list[str]] = {}
+    for case in cases:
+        ways.setdefault(_repair(case), []).append(str(case.layout))
+    if len(ways) < 2:
+        return ()
+    return tuple(f"{', '.join(dict.fromkeys(names))}: {way}." for way, names in ways.items())
+
+
+def _repair(case: Case) -> str:
+    """Return in words what is done."""
+    onto = "into a distributed spare" if case.onto_spare else "onto a replacement drive"
+    return {
+        "resilver": f"a resilver {onto}",
+        "rebuild": f"a sequential rebuild {onto}; it checks no checksums, the scrub behind it does",
+        "expand": "an expansion",
+        "remove": "a removal",
+    }.get(case.operation, f"a {case.operation}")
 
 
 def _one_by_one(given: Iterable[object]) -> list[str | Path | Scenario]:
@@ -124,9 +146,9 @@ def _one_by_one(given: Iterable[object]) -> list[str | Path | Scenario]:
     return found
 
 
-def _table(rows: Sequence[Row], common: Row, without: tuple[str, ...]) -> Table:
+def _table(rows: Sequence[Row], common: Row, without: tuple[str, ...], notes: tuple[str, ...]) -> Table:
     told = tuple({name: row.get(name) for name in COLUMNS} for row in rows)
-    return Table(COLUMNS, told, common, without)
+    return Table(COLUMNS, told, common, without, notes)
 
 
 def _sized(scenario: Scenario, drives: int | None, usable: int | None, data: int | None) -> Scenario:

@@ -80,12 +80,15 @@ class Table(DrawnAnswer):
         Fields of the scenario that all rows have, besides those that are columns; SI units.
     missing : tuple of str
         What moves the answers most and is stated for none of the rows, each with the flag that settles it.
+    notes : tuple of str
+        In what rows are not alike, where no column tells it.
     """
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     common: Row = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
@@ -144,6 +147,7 @@ class Table(DrawnAnswer):
             "rows": [dict(row) for row in self.rows],
             "common": dict(self.common),
             "missing": list(self.missing),
+            "notes": list(self.notes),
             "provenance": provenance(),
         }
 
@@ -258,12 +262,12 @@ class Table(DrawnAnswer):
         return ", ".join(filter(None, (layout, *_told(told))))
 
     def reasons(self) -> tuple[str, ...]:
-        """Return why rows have no answer, each reason with the rows it holds for."""
+        """Return in what rows are not alike, and why some have no answer, each with the rows it holds for."""
         found: dict[str, list[str]] = {}
         for row in self.rows:
             if row.get(REASON) is not None:
                 found.setdefault(row[REASON], []).append(str(row.get("layout")))
-        return tuple(f"{', '.join(dict.fromkeys(names))}: {reason}" for reason, names in found.items())
+        return (*self.notes, *(f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in found.items()))
 
     def __rich__(self) -> Group:
         from rich.console import Group

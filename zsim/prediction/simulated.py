@@ -149,7 +149,10 @@ def _evidence(seen: Mapping[str, object]) -> str:
         return f"{seen['kind']} of {text_of('duration', seen['duration'])}{end}"
     if what == "running":
         done = f", {text_of('share', seen['done'])} done" if seen.get("done") is not None else ""
-        return f"{seen['kind']} that runs{done}"
+        kind = {"expand": "expansion", "remove": "removal"}.get(str(seen["kind"]), seen["kind"])
+        return f"{kind} that runs{done}"
+    if what == "drive" and seen.get("missing"):
+        return f"{seen['drive']} {seen['missing']}"
     if what == "drive":
         errors = any(name.endswith("_errors") or name == "slow_ios" for name in seen)
         return f"{'errors' if errors else 'activity'} of {seen['drive']}"

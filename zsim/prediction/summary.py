@@ -11,6 +11,7 @@ import numpy as np
 from zsim.base.constants import constant
 from zsim.base.units import format_duration
 from zsim.case.case import Case
+from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import PlaneModel
 from zsim.operation.background.removal import MAPPING_ENTRY
 from zsim.prediction.answer.records import VERIFYING_SCRUB, Bottleneck, Leaf, Phase, ProgressPoint
@@ -142,13 +143,12 @@ def _row(result: MemberResult, role: str, members: Sequence[int]) -> Leaf:
     span = result.span_s
     commands = max(1.0, float((rows["reads"] + rows["writes"]).sum()))
     moved = float((rows["read_bytes"] + rows["write_bytes"]).sum())
-    servers = model.leaves[members[0]].drive.parallel_commands
     count = len(members)
     return Leaf(
         role=role,
         name=min((model.leaves[number].name for number in members), key=len),
         count=count,
-        utilisation=min(1.0, float(rows["busy"].mean()) / span / servers),
+        utilisation=_used_share(model.leaves[members[0]].drive, _sums(result, members), span),
         mean_io_bytes=moved / commands,
         iops=commands / count / span,
         mean_service_ms=1e3 * float(rows["busy"].sum()) / commands,
@@ -178,9 +178,9 @@ def busiest(result: MemberResult, kind: str | None = None) -> tuple[str, float, 
     span, model = result.span_s, result.model
     best: tuple[str, float, int] = ("nothing", 0.0, 0)
     for number, leaf in enumerate(model.leaves):
-        share = float(result.run.leaves["busy"][number]) / span / leaf.drive.parallel_commands
-        if kind in (None, leaf.role) and share > best[1]:
-            best = (leaf.role, min(1.0, share), number)
+        share = _used_share(leaf.drive, _sums(result, [number]), span) if kind in (None, leaf.role) else 0.0
+        if share > best[1]:
+            best = (leaf.role, share, number)
     for number, busy in enumerate(result.run.link_busy if kind in (None, "link") else ()):
         if (model.links[number].command_based and busy / span > 0.97 * best[1]) or busy / span > best[1]:
             best = ("link", min(1.0, busy / span), number)
@@ -269,6 +269,26 @@ def _sums(result: MemberResult, members: Sequence[int]) -> dict[str, float]:
     return {name: float(rows[name].mean()) for name in ("busy", *CAUSE_COLUMNS.values())}
 
 
+def _used_share(drive: DriveParameters, sums: Mapping[str, float], span: float) -> float:
+    """Return the share of a run in which a drive is busy [1]: of flash, its servers or its common channel.
+
+    Little's law counts what waits for the channel as in service, and a few commands fill it.
+    """
+    share = sums["busy"] / span / drive.parallel_commands
+    if drive.flash_shares_rate:
+        share = max(share, sums["transfer"] / span)
+    return min(1.0, share)
+
+
+def _by_cause(drive: DriveParameters, sums: Mapping[str, float], span: float) -> dict[str, float]:
+    """Return the share of a run that a drive spends on each cause [1]; the latencies of flash overlap."""
+    if drive.flash_shares_rate:
+        moving = min(1.0, sums["transfer"] / span)
+        latency = min(sums["overhead"] / span / drive.parallel_commands, 1.0 - moving)
+        return {"transfer": moving, "command overhead": latency}
+    return {cause: sums[column] / span / drive.parallel_commands for cause, column in CAUSE_COLUMNS.items()}
+
+
 def _where_time_goes(parts: Mapping[str, float]) -> str:
     """Return what most of the work is, of `breakdown`: the table of causes shows the same share."""
     works = {CAUSE_WORDS[cause]: seconds for cause, seconds in parts.items() if cause != IDLE}
@@ -294,9 +314,7 @@ def breakdown(result: MemberResult, limit: str | None = None, *, apart: bool = T
         group spend on each cause, idle beside, and metadata phase and txg ends as they are.
     """
     (_, members), issue = _spending(result, limit, apart), result.issue_s
-    means, span = _sums(result, members), result.span_s
-    servers = result.model.leaves[members[0]].drive.parallel_commands
-    shares = {cause: means[column] / span / servers for cause, column in CAUSE_COLUMNS.items()}
+    shares = _by_cause(result.model.leaves[members[0]].drive, _sums(result, members), result.span_s)
     waiting = max(0.0, 1.0 - math.fsum(shares.values()))
     whole = math.fsum(shares.values()) + waiting
     parts = {cause: issue * share / whole for cause, share in shares.items()}
@@ -409,15 +427,20 @@ def _of_phase(result: MemberResult, kinds: tuple[str, ...], part: float) -> _Sha
     span = max(part * result.span_s, 1e-9)
     groups = dict(_groups(result))
     busy = {
-        role: min(
-            1.0,
-            float(done[members, 0].mean()) / result.model.leaves[members[0]].drive.parallel_commands / span,
-        )
+        role: min(1.0, float(done[members, 0].mean()) / span * _used_each(result, members))
         for role, members in groups.items()
     }
     busiest_role = max(busy, key=lambda role: busy[role], default="")
     name = _named(result.model, busiest_role, groups[busiest_role]) if busy else ""
     return _Shares(float(read), float(written), busy, name)
+
+
+def _used_each(result: MemberResult, members: Sequence[int]) -> float:
+    """Return how busy a second of service makes drives [1]: one of their servers, more of a full channel."""
+    drive, sums, span = result.model.leaves[members[0]].drive, _sums(result, members), result.span_s
+    if not drive.flash_shares_rate or sums["busy"] <= 0.0:
+        return 1.0 / drive.parallel_commands
+    return _used_share(drive, sums, span) * span / sums["busy"]
 
 
 def totals(result: MemberResult) -> dict[str, int]:
@@ -433,13 +456,21 @@ def totals(result: MemberResult) -> dict[str, int]:
     }
 
 
+def _metadata_read(result: MemberResult, case: Case) -> float:
+    """Return when the rates of zpool status begin anew in a run: all metadata are read [s]; 0 where never."""
+    if case.operation not in ("resilver", "scrub") or not case.release.rates_without_metadata:
+        return 0.0
+    return max((stop for kind, _, stop in result.run.phases if kind == "visit"), default=0.0)
+
+
 def progress_curve(
     result: MemberResult, case: Case, time_s: float, resilvered: int
 ) -> tuple[ProgressPoint, ...]:
     """Return the progress over time with what ``zpool status`` would show.
 
     Sources: facts of `zpool status` by release: to 0.7 the share examined, from 0.8 the share issued; the
-    time to go is what is left over the mean rate since the pass began.
+    time to go is what is left over the mean rate since the pass began, which from 2.1.12 on begins anew when
+    the metadata of a sorted scan are read (dsl_scan.c).
     """
     samples = result.run.progress
     if not samples:
@@ -448,9 +479,12 @@ def progress_curve(
     stride = max(1, len(samples) // MAX_POINTS)
     chosen = [*samples[::stride], samples[-1]]
     points, end = [], max(result.run.end, 1e-9)
+    read = _metadata_read(result, case)
+    before = max((each.issued_bytes / total for each in samples if each.time <= read), default=0.0)
     for sample in chosen:
         share = min(1.0, sample.issued_bytes / total)
         moment = time_s * min(1.0, sample.time / end)
+        since, done = (time_s * read / end, share - before) if sample.time > read else (0.0, share)
         points.append(
             ProgressPoint(
                 time_s=moment,
@@ -458,7 +492,7 @@ def progress_curve(
                 scanned_bytes=int(case.alloc * (share if case.release.order == "legacy" else 1.0)),
                 issued_bytes=int(case.alloc * share),
                 resilvered_bytes=int(resilvered * share),
-                zpool_eta_s=moment * (1.0 - share) / share if share > 0 else None,
+                zpool_eta_s=(moment - since) * (1.0 - share) / done if done > 0.0 else None,
             )
         )
     if points[-1].time_s < time_s:  # the last txg and what is freed after it are in no sample

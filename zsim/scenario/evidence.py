@@ -6,6 +6,7 @@ is simulated is decided in `zsim.prediction`; where it is read from pasted outpu
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -108,6 +109,9 @@ class DriveActivity(_Observation):
     write_errors: int | None = Field(None, ge=0, description="WRITE of zpool status")
     checksum_errors: int | None = Field(None, ge=0, description="CKSUM of zpool status")
     slow_ios: int | None = Field(None, ge=0, description="SLOW of zpool status -s: I/Os of 30 s and more")
+    missing: Literal["FAULTED", "OFFLINE", "REMOVED", "UNAVAIL"] | None = Field(
+        None, description="STATE of zpool status: the drive is not there, and no repair under way replaces it"
+    )
 
 
 class Benchmark(_Observation):
@@ -135,3 +139,9 @@ Observation = Annotated[
     FinishedScan | RunningScan | DriveActivity | Benchmark | ClassAlloc, Field(discriminator="what")
 ]
 """Anything the pool has shown."""
+
+
+def missing_drives(observations: Iterable[object]) -> tuple[DriveActivity, ...]:
+    """Return the drives that are not there and that the repair under way does not replace, each once."""
+    gone = {each.drive: each for each in observations if isinstance(each, DriveActivity) and each.missing}
+    return tuple(gone.values())

@@ -325,8 +325,7 @@ def test_a_patch_level_has_a_repair_of_its_own_series_or_of_an_older_one(
 
 def test_what_cannot_be_asked_is_refused() -> None:
     api._refuse(resolve({"layout": "mirror8"}))
-    for wrong in ({"layout": "mirror9"}, {"layout": "mirror2", "operation": "scrub"},
-                  {"layout": "raidz2x6", "replace": 2}):  # fmt: skip
+    for wrong in ({"layout": "mirror9"}, {"layout": "mirror2", "operation": "scrub"}):
         with pytest.raises(InputError):
             api._refuse(resolve(wrong))
 
@@ -337,6 +336,24 @@ def test_a_spare_takes_over_by_itself_unless_it_is_stated_otherwise() -> None:
     for stated in ({"detect": 3.0}, {"spare": "order"}, {"mttr": DAY}):
         inputs = RiskInputs(**stated)  # type: ignore[arg-type]
         assert inputs.with_spares(1) is inputs
+
+
+def test_hot_spares_of_the_layout_take_over_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spare_of(layout: str, **stated: Any) -> str | None:
+        seen: list[str | None] = []
+
+        def caught(asked: RiskInputs, *_: Any) -> None:
+            seen.append(asked.spare)
+            raise LookupError
+
+        monkeypatch.setattr(api, "unknowns", caught)
+        with pytest.raises(LookupError):
+            api.risk({"layout": layout, "drive_size": "4TB"}, RiskInputs(hours=DAY, **stated))
+        return seen[0]
+
+    assert spare_of("2*raidz2x6+spare:1") == "hot"
+    assert spare_of("2*raidz2x6+spare:1", spare="shelf") == "shelf"
+    assert spare_of("2*raidz2x6") is None
 
 
 def test_vdevs_alike_are_one_group_with_their_count() -> None:

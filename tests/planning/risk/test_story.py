@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import shlex
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from zsim.base.errors import InputError
 from zsim.cli.main import main
 from zsim.planning.risk.api import is_endless, risk
 from zsim.planning.risk.one_vdev.chain import in_window
 from zsim.planning.risk.one_vdev.group import HOUR, Group, one_world
 from zsim.planning.risk.question import RiskInputs
-from zsim.planning.risk.story import RedundancyStretch, VdevStory, story_loss
+from zsim.planning.risk.story import RedundancyStretch, VdevStory, degraded_loss, story_loss
 from zsim.planning.timeline import api as timelines
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.redundancy import Level
@@ -42,6 +44,48 @@ def test_a_second_failure_in_the_middle_is_the_arithmetic_by_hand() -> None:
     kept = math.exp(-11 * RATE * 10 * HOUR - 10 * RATE * 20 * HOUR)
     late = (1 + 11 * RATE * 15 * HOUR) * math.exp(-11 * RATE * 15 * HOUR)
     assert found.vdev[0] == pytest.approx(1 - kept * late, rel=1e-4, abs=0)
+
+
+def test_a_repair_that_begins_with_two_missing_is_the_arithmetic_by_hand() -> None:
+    world = one_world(RATE, 30 * HOUR, delay=10 * HOUR)
+    found = degraded_loss(Group(children=8, tolerance=2), world, 2)
+    assert found.vdev[0] == pytest.approx(-math.expm1(-6 * RATE * 40 * HOUR), rel=1e-9, abs=0)
+    one = degraded_loss(Group(children=8, tolerance=2), world, 1)
+    assert one.vdev[0] == pytest.approx(in_window(Group(children=8, tolerance=2), world).vdev[0], rel=1e-6)
+
+
+FIXED = RiskInputs(hours=30 * HOUR, afr=0.05, correlation=1.0, latent=False, detect=0.0)
+
+
+def test_drives_that_are_missing_beside_the_one_under_repair_count() -> None:
+    gone = {"what": "drive", "drive": "sdc", "missing": "FAULTED"}
+    both = risk({"layout": "raidz2x6", "replace": 2}, FIXED)
+    beside = risk({"layout": "raidz2x6", "evidence": [gone]}, FIXED)
+    rate = -math.log(0.95) / (8766 * HOUR)
+    assert both.window.vdev.p == pytest.approx(-math.expm1(-4 * rate * 30 * HOUR), rel=1e-6)
+    assert beside.window == both.window
+    assert any("2 drives of the vdev missing: none may fail" in each for each in beside.warnings)
+    assert beside.per_year == risk({"layout": "raidz2x6"}, FIXED).per_year
+
+
+def test_of_a_repair_that_runs_it_is_said_that_what_is_past_counts() -> None:
+    runs = {"what": "running", "kind": "resilver", "since": "2026-11-22T08:00:00", "done": 0.3}
+    pool = {"layout": "raidz2x6", "evidence": [runs]}
+    told = risk(pool, RiskInputs(hours=30 * HOUR)).warnings
+    assert any("with what is past" in each and "--detect 0" in each for each in told)
+    assert not any("with what is past" in each for each in risk(pool, FIXED).warnings)
+    assert not any("with what is past" in each for each in risk({"layout": "raidz2x6"}, FIXED).warnings)
+
+
+@pytest.mark.parametrize(
+    ("layout", "more", "name"),
+    [("raidz1x4", {}, "drives missing"), ("raidz2x6", {"mttr": 9.0, "hours": None, "detect": None}, "--mttr"),
+     ("raidz2x6", {"method": "simulation"}, "method")],
+)  # fmt: skip
+def test_what_begins_with_too_many_missing_is_refused(layout: str, more: Any, name: str) -> None:
+    gone = {"what": "drive", "drive": "sdc", "missing": "FAULTED"}
+    with pytest.raises(InputError, match=name):
+        risk({"layout": layout, "evidence": [gone]}, replace(FIXED, **more))
 
 
 @pytest.mark.parametrize(("tolerance", "left"), [(1, 0), (2, 1), (3, 2)])

@@ -12,18 +12,26 @@ from tests.planning.timeline.telling import answer, row, tell, three
 from zsim.base.errors import InputError
 from zsim.planning.timeline import decisions, gantt
 from zsim.planning.timeline.api import cleaned
-from zsim.planning.timeline.decisions import Decision, DecisionAlternative, alternatives, ranked, state_of
+from zsim.planning.timeline.decisions import (
+    Decision,
+    DecisionAlternative,
+    alternatives,
+    decide,
+    ranked,
+    state_of,
+)
 from zsim.planning.timeline.passes import (
     WORLDS,
     facts,
     quantiles,
 )
 from zsim.planning.timeline.plan import Plan
-from zsim.planning.timeline.redundancy import Level
+from zsim.planning.timeline.redundancy import Level, vdevs_of
 from zsim.planning.timeline.rules import rules_of
 from zsim.planning.timeline.scans import PassKind
 from zsim.prediction.answer.records import Quantiles
-from zsim.scenario.evidence import RunningScan
+from zsim.scenario.evidence import DriveActivity, RunningScan
+from zsim.scenario.layout import Layout
 from zsim.scenario.releases.profile import load_release
 
 HOUR, DAY = 3600.0, 86400.0
@@ -166,6 +174,15 @@ def test_a_sick_drive_may_go_offline_where_the_vdev_can_do_without_it(
     assert offline == [f"take drive {each} offline until the pass has ended" for each in drives]
 
 
+@pytest.mark.parametrize(("layout", "drives"), [("raidz2x6", []), ("raidz3x7", [4])])
+def test_a_drive_that_is_gone_already_counts_before_another_goes_offline(
+    layout: str, drives: list[int]
+) -> None:
+    gone = [{"what": "drive", "drive": "sdb", "leaf": 1, "missing": "FAULTED"}]
+    found = ways(scenario={**SLOW["scenario"], "layout": layout, "evidence": gone})
+    assert found == ["wait", *(f"take drive {each} offline until the pass has ended" for each in drives)]
+
+
 def test_a_mirror_is_rebuilt_or_resilvered_where_nothing_runs_yet() -> None:
     events = [{"do": "fail", "drive": 0}, {"do": "replace", "drive": 0}]
     mirror = {"scenario": {"layout": "mirror2"}, "running": None, "events": events}
@@ -195,6 +212,36 @@ def test_the_state_of_a_status_is_what_runs_and_how_much_of_it_is_done() -> None
     assert share(issued=30) == share(total=100) == share() == 0.0
     both: Any = state_of({"replace": 2, "old_drive": "online"}, [scan(done=0.4)], waiting=3)["running"]
     assert (both["drives"], both["waiting"], both["old_drive"]) == ((0, 1), (2, 3, 4), "online")
+
+
+def test_a_reboot_beside_a_scrub_is_no_choice_of_what_is_whole_first() -> None:
+    scrubs = {"scenario": {"layout": "raidz2x6"}, "running": {"kind": "scrub", "done": "40%"}}
+    with pytest.raises(InputError, match="a reboot costs what it has read"):
+        decide(scrubs, reboot=True)
+    with pytest.raises(InputError, match="something else to be done: --replace-too DRIVE"):
+        decide(scrubs)
+
+
+def test_drives_that_are_gone_beside_the_pass_take_redundancy_all_the_time() -> None:
+    gone = [DriveActivity(drive=name, missing="FAULTED") for name in ("sdb", "sdc", "sdd")]
+
+    def missing(layout: str, count: int, waiting: int = 0, **more: Any) -> object:
+        stated = {"layout": layout, **more}
+        found: Any = state_of(stated, [scan(done=0.4), *gone[:count]], waiting=waiting)["running"]
+        return found.get("missing")
+
+    assert missing("raidz2x6", 0) is None
+    assert missing("raidz2x6", 1) == 1
+    assert missing("raidz3x7", 1) == 1
+    assert missing("raidz2x6", 3) == 1, "more than there is parity for is no choice"
+    assert missing("raidz1x4", 1) is None
+    assert missing("raidz3x7", 2, waiting=1) == 1, "one of the two is that which waits"
+    assert missing("raidz2x6", 1, old_drive="online") == 1
+    vdev = vdevs_of(Layout.parse("raidz3x7"))[0]
+    vdev.absent = 1
+    assert (vdev.left, vdev.is_whole) == (2, True)
+    with pytest.raises(InputError, match="running.missing"):
+        Plan.from_dict({"scenario": {"layout": "raidz1x4"}, "running": {"missing": 2}})
 
 
 def test_what_eta_says_of_the_same_comes_before_what_is_printed() -> None:

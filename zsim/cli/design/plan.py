@@ -50,7 +50,9 @@ FIND = ("layouts", "width", "fill", "worth")
     multiple=True,
     help='A requirement, such as "p90 < 24h". May be repeated.',
 )
-@click.option("--sort", metavar="NAME", default="usable", help="usable, p90, vdev, random or drives.")
+@click.option(
+    "--sort", metavar="NAME", help="usable, p90, vdev, random or drives (the default with --usable)."
+)
 @click.option(
     "--kinds", metavar="NAMES", default="mirror,raidz,draid", help="What to try: mirror, raidz, draid."
 )
@@ -71,7 +73,8 @@ def command(as_json: bool, output: str | None, plot: str | None, **given: object
     """
     check_outputs(output, plot, None)
     question = {name: given.pop(name) for name in POOL}
-    find, require, sort = str(given.pop("find")), given.pop("require"), str(given.pop("sort"))
+    find, require, sort = str(given.pop("find")), given.pop("require"), word(given, "sort")
+    del given["sort"]
     if find not in FIND:
         raise InputError("--find", find, f"it is one of {', '.join(FIND)}", "write --find layouts")
     inputs = inputs_from(given)
@@ -88,7 +91,7 @@ Ask = Callable[..., "Design"]
 
 
 def _answer(
-    find: str, question: Given, asked: dict[str, object], common: dict[str, object], sort: str
+    find: str, question: Given, asked: dict[str, object], common: dict[str, object], sort: str | None
 ) -> Design:
     """Return the answer to the question that is asked."""
     from zsim.planning.design import search

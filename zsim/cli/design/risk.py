@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zsim.base.errors import InputError
 from zsim.cli.common import hand_over, number, plain_number, progress
 from zsim.cli.computing import announced_compilation, check_outputs
-from zsim.cli.flags import Command, scenario_from, scenario_options, stated_fields, word
+from zsim.cli.flags import Command, fields_of_pool, scenario_from, scenario_options, word
 from zsim.cli.help import GroupedCommand
 
 if TYPE_CHECKING:
@@ -113,10 +112,8 @@ def plan_of(source: str, given: dict[str, object]) -> Plan:
     """
     from zsim.planning.timeline.api import read_plan
 
-    stated = stated_fields(given)
-    for name in ("replace", "second_at", "operation"):
-        if stated.get(name) is not None:
-            raise InputError(name, stated[name], "the plan says what happens", "leave it out")
+    names = ("replace", "second_at", "operation")
+    stated = fields_of_pool(given, "the plan says what happens", dict.fromkeys(names, "leave it out"))
     return read_plan(source).with_scenario(stated)
 
 

@@ -107,17 +107,19 @@ def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
     from pathlib import Path
 
     from zsim.cli.common import notice
-    from zsim.observe.pool_import.gaps import is_gap
+    from zsim.observe.pool_import.gaps import BARE, is_gap
     from zsim.observe.pool_import.importing import import_pool
     from zsim.planning.eta.api import eta_of
     from zsim.planning.eta.reading import read_paste
     from zsim.planning.timeline.decisions import CHOICE, state_of
+    from zsim.scenario.evidence import missing_drives
     from zsim.scenario.files import put_aside
     from zsim.scenario.model import Scenario
 
     imported = import_pool((Path(source),), stated=stated)
-    for note in filter(is_gap, imported.notes):
-        notice(f"{note}.")
+    for note in imported.notes:
+        if is_gap(note) or note.startswith(BARE):
+            notice(f"{note}.")
     if imported.progress is None or not imported.progress.active:
         fields = put_aside(imported.scenario.stated(), stated) | stated
         scenario = Scenario.from_dict(fields)
@@ -127,7 +129,8 @@ def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
     if (why := _no_choice(paste)) is not None:
         raise InputError(CHOICE, None, why, "zsim eta, given the same files, says when it finishes")
     seen = eta_of(paste.scenario, paste)
-    return {"scenario": known, **state_of(known, paste.scans, imported.waiting, seen)}
+    shown = (*paste.scans, *missing_drives(paste.scenario.evidence or ()))
+    return {"scenario": known, **state_of(known, shown, imported.waiting, seen)}
 
 
 def _no_choice(paste: Paste) -> str | None:

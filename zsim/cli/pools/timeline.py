@@ -10,13 +10,17 @@ import click
 from zsim.base.errors import InputError
 from zsim.cli.common import print_json, progress, show, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs
-from zsim.cli.flags import Command, scenario_options, stated_fields, word, words
+from zsim.cli.flags import Command, fields_of_pool, scenario_options, word, words
 from zsim.cli.help import GroupedCommand
 
 if TYPE_CHECKING:
     from zsim.planning.timeline.plan import Plan
 
-NOT_HERE = {"replace": "--fail or --replace-drives", "second_at": "--second-fails-at", "operation": "a plan"}
+NOT_HERE = {
+    "replace": "use --fail or --replace-drives",
+    "second_at": "use --second-fails-at",
+    "operation": "use a plan",
+}
 EVENT_FLAGS = (
     (
         "--fail",
@@ -170,10 +174,7 @@ def plan_from(source: str | None, procedure: str | None, given: dict[str, object
     from zsim.planning.timeline.api import read_plan
     from zsim.planning.timeline.plan import Plan
 
-    stated = stated_fields(given)
-    for name, instead in NOT_HERE.items():
-        if stated.get(name) is not None:
-            raise InputError(name, stated[name], "a timeline is made of events", f"use {instead}")
+    stated = fields_of_pool(given, "a timeline is made of events", NOT_HERE)
     if source is not None and procedure is not None:
         raise InputError("--procedure", procedure, "a plan is given already", "give one of the two")
     own = plan_fields(given)

@@ -30,7 +30,8 @@ WORDS: Mapping[str, Mapping[str, object]] = {
     },
 }
 TABLE = {
-    "columns": "texts", "rows": "records", "common": "record", "missing": "texts", "provenance": "record"
+    "columns": "texts", "rows": "records", "common": "record", "missing": "texts", "notes": "texts",
+    "provenance": "record",
 }  # fmt: skip
 SHAPES: Mapping[str, Mapping[str, str]] = {
     "compare": TABLE,

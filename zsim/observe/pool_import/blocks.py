@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,8 @@ DATABASE_RECORD = 16 << 10
 MEDIA_RECORD = 512 << 10
 NEAR_POWER = 1.02
 SECTOR_SHIFTS = range(9, 17)
+_CONFIGURED = re.compile(r"block size: (\d{3,6})B configured", re.ASCII)
+"""What zpool status notes of a drive whose sectors are larger than those of its vdev."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +128,24 @@ def _find_ashift(evidence: Evidence, tops: Tops) -> None:
         return
     pointers = evidence.files.pointers
     if pointers is None or not tops.uniform or not pointers.unit:
+        _find_configured(evidence, tops)
         return
     spec = tops.specs[0]
     sector, rest = divmod(pointers.unit, kind_of(spec.kind).unit_sectors(spec))
     if not rest and sector in {1 << shift for shift in SECTOR_SHIFTS}:
         evidence.find("ashift", sector.bit_length() - 1, "common divisor of the asizes in zdb -Lbbbbb")
+
+
+def _find_configured(evidence: Evidence, tops: Tops) -> None:
+    """Note the sector size that zpool status prints of drives whose own is larger (VDEV_NONNATIVE_ASHIFT)."""
+    if evidence.status is None:
+        return
+    for place in tops.order:
+        told = [match for leaf in tops.vdevs[place].leaves() if (match := _CONFIGURED.search(leaf.note))]
+        size = int(told[0][1]) if told else 0
+        if size in {1 << shift for shift in SECTOR_SHIFTS}:
+            evidence.find("ashift", size.bit_length() - 1, "block size that zpool status prints")
+            return
 
 
 def _find_frag(evidence: Evidence, tops: Tops) -> None:

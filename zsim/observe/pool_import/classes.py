@@ -85,12 +85,16 @@ class ClassTops:
 def _sections(evidence: Evidence) -> dict[str, list[tuple[Vdev, Space | None]]]:
     """Return the vdevs of each class, from the output that shows most, with their space where it is known."""
     listed = evidence.listed.classes if evidence.listed is not None else {}
-    spaces = {vdev.name: space for rows in listed.values() for vdev, space in rows}
     shown = evidence.status.sections if evidence.status is not None else {}
     found: dict[str, list[tuple[Vdev, Space | None]]] = {}
     for section, name in CLASS_OF_SECTION.items():
-        vdevs: Sequence[Vdev] = shown.get(section, ()) or [vdev for vdev, _ in listed.get(section, ())]
-        found.setdefault(name, []).extend((vdev, spaces.get(vdev.name)) for vdev in vdevs)
+        rows = listed.get(section, ())
+        vdevs: Sequence[Vdev] = shown.get(section, ()) or [vdev for vdev, _ in rows]
+        # Up to 0.8 the list has no numbers in its names (mirror for mirror-2): the order tells.
+        alike = [vdev.kind for vdev in vdevs] == [vdev.kind for vdev, _ in rows]
+        by_name = {vdev.name: space for vdev, space in rows}
+        spaces = [space for _, space in rows] if alike else [by_name.get(vdev.name) for vdev in vdevs]
+        found.setdefault(name, []).extend(zip(vdevs, spaces, strict=True))
     config = evidence.config
     for name, vdev in config.classes if config is not None else ():
         if not shown and name in found and not listed:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zsim.base.units import format_both
 from zsim.drives.catalogue import load_drive
-from zsim.drives.names import NVME, SATA_FLASH
-from zsim.observe.devices.identity import Identity
+from zsim.drives.names import NVME, SATA_FLASH, SHINGLED, SLOW
+from zsim.observe.devices.identity import Identity, Inventory
 from zsim.observe.devices.labels import FLASH_VENDORS, device_of, label_of
 from zsim.observe.devices.models import Model, model_of, slowest_of
 from zsim.observe.devices.sentences import SaidDrives
@@ -53,6 +53,22 @@ def drives_of(tops: Sequence[Vdev]) -> PoolDrives:
     )
 
 
+def _with_attached(drives: PoolDrives, tops: Sequence[Vdev], inventory: Inventory) -> PoolDrives:
+    """Return the drives with those that are resilvered without an old one beside them as new ones.
+
+    Of another model than all others it is attached, or put in the place of one; else it was away.
+    """
+    alone = {leaf.name for top in tops for leaf in top.leaves() if leaf.resilvering} - {*drives.new}
+    old = tuple(name for name in drives.old if name not in alone)
+    models = [
+        {each.model for name in names if (each := inventory.of(name)) is not None and each.model}
+        for names in (alone, old)
+    ]
+    if not all(models) or models[0] & models[1]:
+        return drives
+    return replace(drives, old=old, new=(*drives.new, *(name for name in drives.old if name in alone)))
+
+
 def _pairs(vdev: Vdev) -> Iterator[Vdev]:
     """Yield the pairs of an old drive and its successor, also where a spare is itself being replaced."""
     for each in (vdev, *vdev.children):
@@ -75,8 +91,8 @@ def shown_tops(evidence: Evidence) -> list[Vdev]:
 
 def find_drives(evidence: Evidence) -> None:
     """Note the drive, what its capacity is by name, the one that replaces, write cache; tell of links."""
-    drives = drives_of(shown_tops(evidence))
     inventory = evidence.files.inventory()
+    drives = _with_attached(drives_of(shown_tops(evidence)), shown_tops(evidence), inventory)
     known = [identity for name in drives.old if (identity := inventory.of(name)) is not None]
     source = _source(known)
     if not any(each.model for each in known):
@@ -173,7 +189,8 @@ def _others_differ(evidence: Evidence, drives: PoolDrives, models: tuple[Model, 
 def _find_old(evidence: Evidence, models: tuple[Model, ...], source: str, count: int) -> None:
     inferred = "of this model" in source or source == SAID
     counts = Counter((model.drive, model.name) for model in models)
-    chosen = _chosen(models)
+    read = _read_alone(models)
+    chosen = _chosen(read)
     if chosen.drive is not None:
         what = chosen.name if chosen.known else f"{chosen.name}, by its series"
         evidence.find("drive", chosen.drive, f"{what}: {source}", inferred=inferred or not chosen.known)
@@ -190,10 +207,29 @@ def _find_old(evidence: Evidence, models: tuple[Model, ...], source: str, count:
             f" {chosen.drive or chosen.name}{size} is taken for all,"
             " because a stripe waits for its slowest drive"
         )
+    if read != models:
+        evidence.notes.append(
+            "the shingled ones (SMR) are only read here, and count as disks of 5400 rpm; if the replacement"
+            f" is shingled too, state --new-drive {SHINGLED}"
+        )
     if len(models) < count:
         evidence.notes.append(
             f"{len(models)} of {count} drives are named: the others are taken to be the same"
         )
+
+
+def _read_alone(models: tuple[Model, ...]) -> tuple[Model, ...]:
+    """Return the models with shingled ones as plain disks, where they are the fewer and only read.
+
+    What makes a shingled drive slow is writing; what replaces another is likelier one like the most.
+    """
+    shingled = [model.generic == SHINGLED for model in models]
+    if not any(shingled) or 2 * sum(shingled) >= len(models):
+        return models
+    return tuple(
+        replace(model, drive=SLOW, known=False, generic=SLOW) if smr else model
+        for model, smr in zip(models, shingled, strict=True)
+    )
 
 
 def _chosen(models: tuple[Model, ...]) -> Model:

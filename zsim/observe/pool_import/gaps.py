@@ -6,6 +6,8 @@ from collections.abc import Collection
 
 from zsim.observe.pool_import.finding import Evidence
 
+BARE = "NO REDUNDANCY: "
+"""How a note begins about a vdev of which no further drive may fail."""
 GAP, ADD = "NOT KNOWN: ", " add the output of "
 GAPS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     (

@@ -11,11 +11,12 @@ from zsim.observe.devices.labels import device_of
 from zsim.observe.evidence.activity import Samples
 from zsim.observe.evidence.scans import PoolThen, finished, resilvered_together, running, started_of
 from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.gaps import BARE
 from zsim.observe.pool_import.layout import Tops
 from zsim.observe.texts import plain
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
-from zsim.observe.zpool.vdev_tree import PAIRS, repaired_pair
+from zsim.observe.zpool.vdev_tree import GONE, PAIRS, Vdev, repaired_pair
 from zsim.scenario.evidence import Benchmark, ClassAlloc, DriveActivity, FinishedScan, RunningScan
 from zsim.scenario.layout import Layout
 
@@ -37,7 +38,7 @@ def find_observations(evidence: Evidence, tops: Tops) -> None:
     under_way = _running(evidence, pool, over)
     over = [with_alloc(scan, evidence.statuses) for scan in over][-MOST_FINISHED:]
     activity = _activity(evidence, tops, bool(under_way))
-    errors = _errors(evidence, tops)
+    errors = [*_errors(evidence, tops), *_missing(evidence, tops)]
     held = _class_alloc(tops, evidence.size("alloc"))
     found = [*over, *under_way, *activity, *errors, *evidence.files.of(Benchmark), *held]
     evidence.notes += evidence.files.notes
@@ -250,6 +251,70 @@ def _errors(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
     return found
 
 
+def _missing(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
+    """Return the drives of the vdev under repair that are gone, not to be replaced; note all there are."""
+    if evidence.status is None:
+        return []
+    found: list[DriveActivity] = []
+    scan = evidence.status.scan
+    active = scan is not None and scan.active
+    for place in tops.order:
+        slots = _slots(tops.vdevs[place])
+        gone = [leaf for child in slots if (leaf := _lost(child)) is not None]
+        first = place == tops.order[0] and evidence.value("operation") not in ("scrub", "expand", "remove")
+        due = sum(map(_is_due, slots))
+        # Where nothing runs, the replacement of those that are gone is what is asked.
+        if gone and (active or due or not first):
+            left = tops.specs[place].tolerance - len(gone) - due
+            evidence.notes.append(_missing_words(tops.vdevs[place], gone, left, due > 0))
+        if first and evidence.value("replace_in") is None and (active or due):
+            waits = [child for child in slots if child.children and active and child.children[-1].waits]
+            gone += [child.children[0] for child in waits if child.children[0].state in GONE]
+            found += [_gone(each, leaf_numbers(tops)) for each in gone]
+    return found
+
+
+def _gone(leaf: Vdev, numbers: dict[str, tuple[int | None, str]]) -> DriveActivity:
+    number, _ = numbers.get(leaf.name, (None, ""))
+    seen = {"drive": plain(leaf.name, 300), "leaf": number, "missing": leaf.state, "source": "zpool status"}
+    return DriveActivity.model_validate(seen)
+
+
+def _slots(vdev: Vdev) -> tuple[Vdev, ...]:
+    """Return the children of a vdev as the layout counts them."""
+    return vdev.children if vdev.kind not in PAIRS and vdev.children else (vdev,)
+
+
+def _lost(child: Vdev) -> Vdev | None:
+    """Return the drive that is gone of a child of a vdev, where no other stands in for it."""
+    leaves = tuple(child.leaves())
+    return leaves[-1] if all(leaf.state in GONE for leaf in leaves) else None
+
+
+def _is_due(child: Vdev) -> bool:
+    """Tell whether a child of a vdev is missing until a repair of it is over."""
+    if not child.children or _lost(child) is not None:
+        return not child.children and (child.resilvering or child.waits)
+    last = repaired_pair(child).children[-1]
+    holds = child.kind == "spare" and last.state == "ONLINE" and not (last.resilvering or last.waits)
+    return all(leaf.state in GONE for leaf in tuple(child.leaves())[:-1]) and not holds
+
+
+def _missing_words(vdev: Vdev, gone: Sequence[Vdev], left: int, repaired: bool) -> str:
+    """Return what is to be said of drives that are gone and that nothing replaces."""
+    names, top = plain(", ".join(each.name for each in gone[:3]), 300), plain(vdev.name)
+    more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
+    states = sorted({each.state for each in gone})
+    what = f"{names}{more} of {top} {'is' if len(gone) == 1 else 'are'} {' or '.join(states)}"
+    what += f" and nothing replaces {'it' if len(gone) == 1 else 'them'}"
+    until = " until the repair ends" if repaired else ""
+    if left < 0:
+        return f"{BARE}{what}: more drives are missing there than it has parity"
+    if left == 0:
+        return f"{BARE}{what}: none of its drives may fail{until}"
+    return f"{what}: {left} more of its drives may fail{until}"
+
+
 def _class_alloc(tops: Tops, alloc: int | None) -> list[ClassAlloc]:
     """Return what lies on the special vdevs, where each is listed with its ALLOC."""
     spaces = [tops.classes.spaces[place] for place in tops.classes.special]
@@ -266,8 +331,7 @@ def leaf_numbers(tops: Tops) -> dict[str, tuple[int | None, str]]:
     first, added = 0, 0
     for place in tops.order:
         vdev = tops.vdevs[place]
-        children = vdev.children if vdev.kind not in PAIRS and vdev.children else (vdev,)
-        for position, child in enumerate(children):
+        for position, child in enumerate(_slots(vdev)):
             if child.kind in PAIRS and child.drives > 1:
                 new = repaired_pair(child).children[-1].name
                 for old in child.leaves():

@@ -23,7 +23,7 @@ from zsim.observe.pool_import.gaps import is_gap, unknown_notes
 from zsim.observe.pool_import.gather import find_observations, in_order
 from zsim.observe.pool_import.given.assumed import UNKNOWN
 from zsim.observe.pool_import.given.files import OnProgress, PoolFiles, paths_of, read_files, read_pasted
-from zsim.observe.pool_import.layout import Tops, find_layout
+from zsim.observe.pool_import.layout import Tops, find_layout, pairs_of
 from zsim.observe.pool_import.release import find_release
 from zsim.observe.pool_import.space import find_space
 from zsim.observe.pool_import.tables import block_table, metaslab_table
@@ -237,10 +237,11 @@ def _evidence(files: PoolFiles, pool: str | None) -> Evidence:
     if pool is not None and pool not in names:
         reason = f"the files are about {plain(', '.join(names) or 'no named pool', 200)}"
         raise InputError("--pool", pool, reason, "name one of these")
-    taken = next(iter(names), "") if len(names) < 2 else _in_trouble(files)
+    taken, why = (next(iter(names), ""), "") if len(names) < 2 else _asked_of(files)
     if pool is None and len(names) > 1 and not taken:
         reason = f"the files are about {plain(', '.join(names), 200)}"
-        raise InputError("--pool", None, reason, f"name one: --pool {plain(names[0])}")
+        remedy = f"name one: zsim import --pool {plain(names[0])}, or give the output about one alone"
+        raise InputError("pool", None, reason, remedy)
     name = pool if pool is not None else taken
     lists = [each for each in files.lists if each.name == name]
     configs = [each for each in files.configs if each.name == name]
@@ -257,22 +258,31 @@ def _evidence(files: PoolFiles, pool: str | None) -> Evidence:
     )
     if pool is None and len(names) > 1:
         found.notes.append(
-            f"of the pools {plain(', '.join(names), 200)} the one in trouble is taken, {plain(name)}:"
-            " --pool names another"
+            f"of the pools {plain(', '.join(names), 200)} the one {why} is taken, {plain(name)}:"
+            " zsim import --pool names another"
         )
     return found
 
 
-def _in_trouble(files: PoolFiles) -> str:
-    """Return the only one of several pools on which a scan runs, else the only one that is not ONLINE.
+def _asked_of(files: PoolFiles) -> tuple[str, str]:
+    """Return which of several pools is asked about, and why: empty where nothing tells.
 
-    Nothing where there are several, or one of which no status tells how it is.
+    The only one on which a scan runs, else the only one that is not ONLINE, else the only one with a status;
+    not one that the lists do not show.
     """
-    if set(files.pools()) - {each.name for each in files.statuses}:
-        return ""
-    runs = {each.name for each in files.statuses if any(scan.active for scan in each.scans)}
-    wanted = runs or {each.name for each in files.statuses if each.state not in ("", "ONLINE")}
-    return next(iter(wanted)) if len(wanted) == 1 else ""
+    listed = {each.name for each in files.lists}
+    pools = set(files.pools())
+    known = pools & listed if listed else pools
+    runs = pools & {each.name for each in files.statuses if any(scan.active for scan in each.scans)}
+    states = {each.name: each.health for each in files.lists if each.health}
+    states |= {each.name: each.state for each in files.statuses}
+    wanted = runs or {name for name, state in states.items() if state not in ("", "ONLINE")}
+    shown = pools & {each.name for each in files.statuses}
+    if len(wanted) == 1 and wanted <= known and (runs or pools <= set(states)):
+        return next(iter(wanted)), "in trouble"
+    if len(shown) == 1 and shown <= known and not wanted:
+        return next(iter(shown)), "whose status is shown"
+    return "", ""
 
 
 def _latest(statuses: Sequence[PoolStatus]) -> PoolStatus | None:
@@ -336,12 +346,15 @@ def _imported(evidence: Evidence, tops: Tops, overrides: Sequence[str]) -> Impor
 
 
 def _waiting(status: PoolStatus | None) -> int:
-    """Return how many drives of the vdev under repair await a resilver of their own."""
-    for vdev in status.vdevs if status is not None else ():
-        leaves = tuple(vdev.leaves())
-        if any(leaf.resilvering for leaf in leaves):
-            return sum(leaf.waits for leaf in leaves)
-    return 0
+    """Return how many drives of the vdev under repair await a resilver of their own.
+
+    In its first minutes none is called resilvering: what has been written is counted from the first block on.
+    """
+    vdevs = status.vdevs if status is not None else ()
+    under_repair = [vdev for vdev in vdevs if any(leaf.resilvering for leaf in vdev.leaves())]
+    if not under_repair and status is not None and status.scan is not None and status.scan.active:
+        under_repair = [v for v in vdevs if any(not pair.children[-1].waits for pair in pairs_of(v))]
+    return sum(leaf.waits for leaf in under_repair[0].leaves()) if under_repair else 0
 
 
 def found_text(found: Finding) -> str:

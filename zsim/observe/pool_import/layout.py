@@ -284,7 +284,8 @@ def _find_replacement(evidence: Evidence, tops: Tops) -> int:
         vdevs = [vdevs[place] if place < len(vdevs) else Vdev("", "disk") for place in tops.places]
     pairs = [[child for child in pairs_of(vdev) if active or child.kind == "replacing"] for vdev in vdevs]
     if active:
-        pairs = _under_repair(evidence, pairs)
+        alive = [[pair for pair in each if not _gets_nothing(pair, pairs)] for each in pairs]
+        pairs = _under_repair(evidence, alive if any(alive) else pairs)
     repaired = max(range(len(vdevs)), key=lambda place: len(pairs[place]))
     together = resilvered_together(vdevs) if active else 1
     if together > 1:
@@ -304,6 +305,13 @@ def pairs_of(vdev: Vdev) -> list[Vdev]:
     """Return the pairs of a top-level vdev of which one takes the place of the other, or stands in for it."""
     pairs = (each for each in (vdev, *vdev.children) if each.kind in PAIRS and each.drives > 1)
     return [repaired_pair(each) for each in pairs]
+
+
+def _gets_nothing(pair: Vdev, pairs: Sequence[Sequence[Vdev]]) -> bool:
+    """Tell whether a scan writes nothing to a successor: it has failed, or is a spare that is done."""
+    new = pair.children[-1]
+    marked = any(other.children[-1].resilvering for each in pairs for other in each)
+    return new.state in GONE or (marked and pair.kind == "spare" and not new.resilvering and not new.waits)
 
 
 def _under_repair(evidence: Evidence, pairs: Sequence[Sequence[Vdev]]) -> list[list[Vdev]]:

@@ -53,6 +53,8 @@ class PoolList:
         Whether the sizes are exact (-p) rather than of three digits.
     columns : frozenset of str
         Columns there are, in lower case: releases differ in them.
+    health : str
+        HEALTH as printed; empty where it is not shown.
     """
 
     name: str
@@ -61,6 +63,7 @@ class PoolList:
     classes: Mapping[str, tuple[tuple[Vdev, Space], ...]]
     exact: bool
     columns: frozenset[str]
+    health: str = ""
 
 
 def recognises(text: str) -> bool:
@@ -164,7 +167,9 @@ def _pool(rows: Sequence[_Line], name: str) -> PoolList:
         raise bad_line(name, first.number, first.text, FORM, _REMEDY)
     vdevs, classes = _vdevs(rows[1:])
     printed = first.cells.get("size", "")
-    return PoolList(first.cells["name"], space, vdevs, classes, printed.isdigit(), frozenset(first.cells))
+    health = first.cells.get("health", "")
+    exact, columns = printed.isdigit(), frozenset(first.cells)
+    return PoolList(first.cells["name"], space, vdevs, classes, exact, columns, health)
 
 
 def _space(cells: Mapping[str, str]) -> Space:
@@ -182,7 +187,7 @@ def _vdevs(
 ) -> tuple[tuple[tuple[Vdev, Space], ...], dict[str, tuple[tuple[Vdev, Space], ...]]]:
     """Return top-level vdevs with their space: those for data, and those of other classes by its name."""
     found: dict[str, list[Row]] = {"": []}
-    spaces: dict[tuple[str, str], Space] = {}
+    spaces: dict[tuple[str, str], list[Space]] = {}
     section = ""
     for row in rows:
         title = row.cells["name"]
@@ -195,8 +200,10 @@ def _vdevs(
         if vdev.kind == "disk" and space.alloc is None:
             vdev = replace(vdev, size=space.size)
         found[section].append((row.indent, vdev))
-        spaces.setdefault((section, title), space)
+        spaces.setdefault((section, title), []).append(space)
+    # Up to 0.8 (and FreeBSD 12) vdevs have no number here: several are called raidz2, in their order.
     classes = {
-        key: tuple((vdev, spaces[key, vdev.name]) for vdev in nested(rows)) for key, rows in found.items()
+        key: tuple((vdev, spaces[key, vdev.name].pop(0)) for vdev in nested(rows))
+        for key, rows in found.items()
     }
     return classes.pop(""), classes

@@ -53,7 +53,8 @@ def _pool(name: str, pool: Mapping[str, object]) -> Iterator[PoolList]:
     # The pool itself may be the one root of its vdevs.
     if len(vdevs) == 1 and vdevs[0][0].name == name:
         vdevs = _children(_table(_table(pool.get("vdevs")).get(name)).get("vdevs"))
-    yield PoolList(name, space, tuple(vdevs), {}, exact, frozenset(_COLUMNS))
+    health = plain(str(pool.get("state") or ""), 40)
+    yield PoolList(name, space, tuple(vdevs), {}, exact, frozenset(_COLUMNS), health)
 
 
 def _table(value: object) -> Mapping[str, object]:

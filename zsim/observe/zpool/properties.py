@@ -70,7 +70,8 @@ def read_pools(text: str) -> list[PoolList]:
             columns = {"name", "size", "alloc", "free", "ckpoint"} | (
                 {"frag"} if space.frag is not None else set()
             )
-            found.append(PoolList(name, space, (), {}, cells["size"].isdigit(), frozenset(columns)))
+            exact, health = cells["size"].isdigit(), cells.get("health", "")
+            found.append(PoolList(name, space, (), {}, exact, frozenset(columns), health))
     return found
 
 

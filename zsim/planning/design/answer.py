@@ -122,9 +122,17 @@ class Design(SavedAnswer, DrawnAnswer):
         shown = (self.meeting or list(self.rows))[:SHOWN] if self.question == "layouts" else list(self.rows)
         first = "fill" if self.question == "fill" else "layout"
         mark = "front" if self.question == "layouts" else MEETS
-        head = (first, mark, "hot spares", "usable", "p50", "p90", "vdev lost in a year", "random/s", "read")
-        columns = tuple(_cells(row, self.question) for row in shown)
+        head = (
+            first, mark, "drives", "hot spares", "usable", "p50", "p90", "vdev lost in a year", "random/s",
+            "read",
+        )  # fmt: skip
+        columns = tuple(_cells(row, self.question, self._drives_differ or len(shown) == 1) for row in shown)
         return Grid(head, columns, frozenset(range(2, len(head))))
+
+    @property
+    def _drives_differ(self) -> bool:
+        """Whether layouts take more drives than others: with data to be held, not with drives there are."""
+        return self.question == "layouts" and len({row.get("drives") for row in self.rows}) > 1
 
     def _constant(self, every: Grid) -> tuple[int, ...]:
         """Return the columns that hold one value: they stand in a line above the table."""
@@ -150,7 +158,8 @@ class Design(SavedAnswer, DrawnAnswer):
         if self.question != "layouts":
             return self._edge()
         lines = [
-            "front: no other layout is better in space, chance of loss, hours and random reads at once;",
+            f"front: no other layout{' of as few drives' if self._drives_differ else ''} is better in space,"
+            " chance of loss, hours and random reads at once;",
             "~ hours from screening runs, others predicted in full.",
             "Random and streaming reads are upper bounds of the drives alone; --json has more, and ranges.",
         ]
@@ -194,13 +203,14 @@ class Design(SavedAnswer, DrawnAnswer):
         return grid_text(self.grid())
 
 
-def _cells(row: Row, question: str) -> tuple[str, ...]:
+def _cells(row: Row, question: str, with_drives: bool) -> tuple[str, ...]:
     known = row.get("p50_s") is not None
     mark = "yes" if row.get("pareto" if question == "layouts" else "meets") else ""
     rough = "" if row.get("simulated", True) else "~"
     return (
         _name(row),
         mark,
+        str(row["drives"]) if with_drives else "",
         str(row["spares"] or ""),
         format_bytes(row["usable_bytes"]),
         f"{rough}{_short(row['p50_s'])}" if known else "",

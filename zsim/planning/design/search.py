@@ -58,7 +58,7 @@ def plan_layouts(
     price: float | None = None,
     spares: int = 0,
     require: Sequence[str] = (),
-    sort: str = "usable",
+    sort: str | None = None,
     kinds: Sequence[str] = KINDS,
     confirm: int = CONFIRMED,
     inputs: RiskInputs | None = None,
@@ -81,7 +81,8 @@ def plan_layouts(
         Hot spares at least.
     require : sequence of str
         Wishes, such as ``"p90 < 24h"``; see `zsim.planning.design.requirements.QUANTITIES`.
-    sort : {"usable", "p90", "vdev", "random", "drives"}
+    sort : {"usable", "p90", "vdev", "random", "drives"}, optional
+        The most usable space first, or the fewest drives where the data to hold is stated.
     kinds : sequence of {"mirror", "raidz", "draid"}
     confirm : int
         Rows that are predicted in full at most, the best first.
@@ -110,6 +111,8 @@ def plan_layouts(
     check_kind("inputs", inputs, (RiskInputs, type(None)), "it is a RiskInputs", "leave it out")
     check_kind("require", require, (list, tuple), "it is a list of wishes", 'write require=["p90 < 24h"]')
     wishes = [Requirement.parse(each) for each in require]
+    if sort is None:
+        sort = "usable" if usable is None else "drives"
     if not isinstance(sort, str) or sort not in SORTS:
         raise InputError("--sort", sort, f"it is one of {', '.join(SORTS)}", "write usable")
     context = Context(common, inputs or RiskInputs(), jobs, store)
@@ -238,11 +241,13 @@ def _confirmed(context: Context, rows: list[Row], report: Report) -> dict[str, R
     }
 
 
-OBJECTIVES = (("usable_bytes", -1), ("vdev_per_year", 1), ("p90_s", 1), ("random_reads", -1))
+OBJECTIVES = (
+    ("usable_bytes", -1), ("vdev_per_year", 1), ("p90_s", 1), ("random_reads", -1), ("drives", 1)
+)  # fmt: skip
 
 
 def pareto(rows: Sequence[Row]) -> list[str]:
-    """Return the layouts that no other beats in space, chance of loss, hours and random reads at once."""
+    """Return the layouts that no other of as few drives beats in space, chance of loss, hours and reads."""
     points = [tuple(sign * float(row[name]) for name, sign in OBJECTIVES) for row in rows]
 
     def beaten(mine: tuple[float, ...]) -> bool:

@@ -13,6 +13,7 @@ from zsim.base.units import format_bytes, format_duration
 from zsim.case.case import Case
 from zsim.planning.eta.records import Span, later
 from zsim.pool.recipes.histories import history_names
+from zsim.prediction.api import RUNS_DECIDE, SLOWEST_COPY
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.little_known import one_sweep, sorted_at_once
 from zsim.prediction.progress.moments import CHECKPOINT, LEAST_RATE, overshoot
@@ -57,11 +58,6 @@ PASSED_OVER = "what is older than the outage is counted as to be done, and is pa
 SLOW_HOURS = "its mean rate includes the metadata phase, or slow hours, that are over"
 FASTER_LEFT = "its mean rate is that of the data copied so far, and what is left is expected to go faster"
 LOOK = "compare the drives (zpool iostat -vl 60), look for link resets (dmesg) and for client load"
-SLOWEST_COPY = 6.6
-RUNS_DECIDE = (
-    "how long the runs of allocated blocks are decides the pace of an expansion, and nothing prints it:"
-    f" published ones took 1 to {SLOWEST_COPY} times as long as the median pool simulated"
-)
 UNEXPLAINED = f"nothing known about the pool explains the slow pace: {LOOK}"
 STILL_SLOWER = f"the pace is slower than that alone makes it: {LOOK}"
 RATES_ANEW = "the rates that zpool prints restart from zero"

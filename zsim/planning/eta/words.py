@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ NO_ESTIMATE = "zpool gives no estimate; what is left over its mean rate is"
 NO_FIELD = "no such field"
 WHOLE_TIMES = 10.0
 """From so many times on a pace is told in whole numbers."""
-LOUD = ("NOT KNOWN", "HALTED", "STUCK", "NOT IN THIS", "NO DATA", "NOT A WHOLE")
+LOUD = ("NOT KNOWN", "HALTED", "STUCK", "NOT IN THIS", "NO DATA", "NOT A WHOLE", "NO REDUNDANCY")
 NO_CLOCK = (
     "nothing shows how long the scan had run when this was printed (the answer is much narrower with a line"
     " of date before it, or piped straight in)"
@@ -53,8 +53,10 @@ def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     yield "", ""
     yield from _zpool(answer)
     yield from _work(answer)
+    # What may hold a scan up is no reason of a pace that is not slow, or that nobody knows.
+    label = "Reason" if answer.pace is not None and answer.pace >= SLOW else "Watch"
     for words in answer.reasons:
-        yield f"Reason: {words}.", ""
+        yield f"{label}: {words}.", ""
     halted = any(words.startswith(STANDS) for words in answer.notes)
     for words in answer.worry:
         told = words.replace("after this status", "after it goes on") if halted else words
@@ -98,9 +100,16 @@ def _zpool(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         yield f"{source} {_time(said)}, {verdict}.", ""
 
 
+def _is_scrub(answer: EtaAnswer) -> bool:
+    """Tell whether what runs reads alone; a status without a clock is none of the evidence."""
+    scenario = answer.provenance.get("scenario")
+    stated = scenario.get("operation") if isinstance(scenario, Mapping) else None
+    return stated == "scrub" or any(each.kind == "running scrub" for each in answer.evidence)
+
+
 def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     work = {"repair": answer.phase} if answer.phase in ("copying", "rebuild") else {}
-    if any(each.kind == "running scrub" for each in answer.evidence):
+    if _is_scrub(answer):
         work = {"repair": "reading"}
     parts = [
         f"{format_duration(seconds)} {work.get(name, name)}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from zsim.base.errors import InputError, NotSimulatedYet, check_function, check_kind
+from zsim.base.errors import InputError, check_function, check_kind
 from zsim.base.model_data import models_directory
 from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
@@ -37,13 +37,14 @@ from zsim.planning.risk.question import OPEN, RiskInputs, Unknowns, as_plain, as
 from zsim.planning.risk.records import Assumed, Grades
 from zsim.planning.risk.reliability import Spread, number
 from zsim.planning.risk.stated import stated_words
-from zsim.planning.risk.story import VdevStory, stories_of, story_loss
+from zsim.planning.risk.story import VdevStory, degraded_loss, stories_of, story_loss
 from zsim.planning.risk.surface import LossSurface, surface
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.usable import usable_bytes
 from zsim.prediction.answer.records import Quantiles
 from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import Asked, scenario_of
+from zsim.scenario.evidence import RunningScan, missing_drives
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import ReleaseProfile, version_numbers
@@ -96,10 +97,13 @@ def risk(
     scenario = scenario.pool if isinstance(scenario, Plan) else scenario_of(scenario, {})
     case = resolve(scenario)
     _refuse(case)
+    if plan is None and missing_at_first(case) > 1:
+        _refuse_missing(case, asked)
     found = _hours(asked, scenario, report, hours_of or predicted_hours)
     spread = Spread(found.p50, found.p10 or found.p50, found.p90 or found.p50)
-    # The distributed spares of a dRAID take over by themselves.
-    known = unknowns(asked.with_spares(case.layout.vdevs[0].spares), spread, scenario.drive)
+    # Spares take over by themselves, hot ones and those of a dRAID.
+    spares = case.layout.vdevs[0].spares + case.layout.spares
+    known = unknowns(asked.with_spares(spares), spread, scenario.drive)
     story = None if plan is None else _told(plan, asked, case, report)
     report(0.8, "solving")
     return _answer(case, asked, known, found, story)
@@ -158,14 +162,27 @@ def _refuse(case: Case) -> None:
     """Refuse what has no window of its own, or a chance that nothing but a fire would decide."""
     if case.operation == "scrub":
         raise InputError("operation", "scrub", "a scrub repairs no missing drive", "ask for a resilver")
-    if case.replace > 1:
-        raise NotSimulatedYet(
-            "replace", case.replace, "the window begins with one failed drive", "leave it out"
-        )
     for vdev in case.layout.vdevs:
         if vdev.tolerance > MOST_TOLERATED:
             allowed = f"mirrors of up to {MOST_TOLERATED + 1} drives are computed"
             raise InputError("layout", str(vdev), allowed, "beyond that drives do not decide it")
+
+
+def missing_at_first(case: Case) -> int:
+    """Return how many drives of the vdev are missing when the repair begins, replaced by it or not."""
+    return case.replace + len(missing_drives(case.scenario.evidence or ()))
+
+
+def _refuse_missing(case: Case, inputs: RiskInputs) -> None:
+    """Refuse a window that begins with more drives missing than there is parity, or by a way without it."""
+    vdev, count = case.layout.vdevs[0], missing_at_first(case)
+    if count > vdev.tolerance:
+        allowed = f"{vdev} does without {vdev.tolerance}: what can still be read of the others decides"
+        raise InputError("drives missing", count, allowed, "copy what is readable, and see zpool status -v")
+    if inputs.chosen_method != "chain" or inputs.mttr is not None:
+        name, value = ("--mttr", inputs.mttr) if inputs.mttr is not None else ("method", inputs.method)
+        allowed = f"{count} drives are missing, and that is solved as a chain with a fixed repair"
+        raise InputError(name, value, allowed, "leave it out")
 
 
 def groups(case: Case, inputs: RiskInputs) -> tuple[tuple[int, Group], ...]:
@@ -210,11 +227,13 @@ def _answer(
     drawn = surface(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
     scores, worlds = drawn.solved.scores, drawn.solved.worlds
     worlds = repeated_windows(parts[0][1], worlds) if is_endless(case.release) else worlds
-    window = (
-        drawn.loss(window_loss(parts[0][1], worlds, method, inputs.seed))
-        if told is None
-        else told.loss(drawn)
-    )
+    missing = missing_at_first(case) if told is None else 1
+    if told is not None:
+        window = told.loss(drawn)
+    elif missing > 1:
+        window = drawn.loss(degraded_loss(parts[0][1], worlds, missing))
+    else:
+        window = drawn.loss(window_loss(parts[0][1], worlds, method, inputs.seed))
     first = loss_within(parts, worlds, 1.0, method, inputs.seed)
     year = drawn.loss(first)
     years = drawn.loss(loss_within(parts, worlds, inputs.years, method, inputs.seed))
@@ -297,6 +316,19 @@ def warnings(case: Case, inputs: RiskInputs) -> tuple[str, ...]:
         found.append(
             f"{case.release.name} never finishes a resilver that meets an unreadable block: it restarts "
             "until the block's file and snapshots are deleted (fixed in OpenZFS 2.0)"
+        )
+    count = missing_at_first(case)
+    if count > 1:
+        left = case.layout.vdevs[0].tolerance - count
+        found.append(
+            f"the repair begins with {count} drives of the vdev missing: "
+            + (f"{left} more may fail" if left > 0 else "none may fail")
+        )
+    runs = any(isinstance(each, RunningScan) for each in case.scenario.evidence or ())
+    if runs and case.operation != "scrub" and (inputs.hours is None or inputs.detect is None):
+        found.append(
+            "a repair runs already, and its chance counts from the failure to the end, with what is past: for"
+            " what is left of it state --hours (zsim eta tells it) and --detect 0"
         )
     if case.old_drive == "online":
         found.append("the replaced drive still works: as long as it does, no redundancy is missing")

@@ -109,6 +109,29 @@ def story_loss(stories: Sequence[VdevStory], worlds: Worlds, pace: Floats) -> Lo
     return Loss(files, vdev, pool, none)
 
 
+def degraded_loss(group: Group, worlds: Worlds, missing: int) -> Loss:
+    """Return the chances within one repair that begins with several drives missing.
+
+    Parameters
+    ----------
+    group : Group
+    worlds : Worlds
+    missing : int
+        Drives, no more than the group tolerates.
+
+    Returns
+    -------
+    Loss
+
+    Notes
+    -----
+    One stretch as long as `Worlds.missing`, in which none is back.  With as many missing as there is parity
+    it is ``1 - exp(-(children - missing) * rate * missing_time)``, latent errors left out.
+    """
+    story = VdevStory(group, missing, (RedundancyStretch(1.0, group.tolerance - missing),))
+    return story_loss((story,), worlds, worlds.missing)
+
+
 def _vdev_chances(story: VdevStory, worlds: Worlds, pace: Floats) -> LossChances:
     share = present(worlds, story.group.age)
 

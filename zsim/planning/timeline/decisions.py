@@ -21,7 +21,8 @@ from zsim.planning.timeline.rules import Rules, rules_of
 from zsim.planning.timeline.wording import span, stated
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain, rich_table
-from zsim.scenario.evidence import RunningScan
+from zsim.scenario.evidence import RunningScan, missing_drives
+from zsim.scenario.layout import Layout
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -221,6 +222,8 @@ def _nothing_to_choose(now: Plan) -> InputError:
     left = f"; {format_duration(now.running.left[1])} are left" if now.running.left is not None else ""
     allowed = f"the {now.running.kind} runs, and nothing waits for it or disturbs it: wait{left}"
     remedy = "ask of something else to be done: --reboot, --replace-too DRIVE, or give what disturbs: --load"
+    if now.running.kind == "scrub":
+        remedy = "ask of something else to be done: --replace-too DRIVE"
     return InputError(CHOICE, None, allowed, remedy)
 
 
@@ -233,6 +236,9 @@ def _now(plan: Plan | Mapping[str, object] | str | Path, replace_too: int | None
     if (reboot or replace_too is not None) and now.running is None:
         allowed = "what is stated shows no pass whose share done is known"
         raise InputError("running", None, allowed, "give --done 35%")
+    if reboot and now.running is not None and now.running.kind == "scrub":
+        allowed = "what runs is a scrub, without which the pool is as whole: a reboot costs what it has read"
+        raise InputError(CHOICE, None, allowed, "zsim eta, given the same, tells when it is over")
     return now
 
 
@@ -273,10 +279,11 @@ def _may_go_offline(now: Plan) -> tuple[int, ...]:
     if running is None or running.kind == "scrub":
         return ()
     busy = {*running.drives, *running.waiting}
-    missing = len(busy) if running.old_drive == "missing" else 0
+    others = {each.leaf for each in missing_drives(now.pool.evidence or ())}
+    missing = (len(busy) if running.old_drive == "missing" else 0) + len(others)
     if now.pool.pool_layout.vdevs[running.vdev].tolerance <= missing:
         return ()
-    return tuple(each for each in sick_drives(now.pool, running.vdev) if each not in busy)
+    return tuple(each for each in sick_drives(now.pool, running.vdev) if each not in busy | others)
 
 
 def _rebuild_or_resilver(now: Plan, rules: Rules) -> Ways:
@@ -382,6 +389,12 @@ def state_of(
     later: dict[str, object] = {"waiting": tuple(range(count, count + waiting))} if waiting else {}
     drives = tuple(range(count))
     old = scenario.get("old_drive") if scenario.get("old_drive") == "online" else "missing"
+    repaired = count + waiting if old == "missing" and scan.kind != "scrub" else 0
+    # Old drives of those that wait are among the missing; beyond the parity no choice is left.
+    beside = len(missing_drives(evidence)) - (waiting if repaired else 0)
+    most = Layout.parse(str(scenario["layout"])).vdevs[0].tolerance - repaired if beside > 0 else 0
+    if min(beside, most) > 0:
+        later["missing"] = min(beside, most)
     if seen is not None:
         left = seen.remaining_s
         done = 0.0 if seen.phase == "metadata scan" else min(seen.done, MOST_DONE)

@@ -151,6 +151,7 @@ class Running(_Part):
     done: Fraction = Field(0.0, description="share done: 35%")
     old_drive: Literal["missing", "online"] = Field("missing", description="whether the old ones still work")
     waiting: tuple[int, ...] = Field((), description="drives that await a resilver, the old ones gone")
+    missing: int = Field(0, ge=0, description="further drives of the vdev that are gone, and stay so")
     left: tuple[Seconds, Seconds, Seconds] | None = Field(
         None,
         description="p10, p50 and p90 of the time left, as zsim eta estimates it from the progress",
@@ -188,6 +189,9 @@ def _check_running(running: Running, layout: Layout) -> None:
         if wrong:
             allowed = f"{vdev} has {vdev.children} drives, counted from 0"
             raise InputError(f"running.{name}", wrong[0], allowed, "name one of them")
+    if running.missing > vdev.tolerance:
+        allowed = f"{vdev} does without {vdev.tolerance}"
+        raise InputError("running.missing", running.missing, allowed, "leave out those that it needs")
     if not running.drives and running.kind != "scrub":
         raise InputError("running.drives", None, f"a {running.kind} is of one drive or more", "write [0]")
 

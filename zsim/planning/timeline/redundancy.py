@@ -65,7 +65,10 @@ class Target:
 
 @dataclass(slots=True)
 class TimelineVdev:
-    """A top-level vdev: its shape, its places, its distributed spares that are free, its name."""
+    """A top-level vdev: its shape, its places, its distributed spares that are free, its name.
+
+    `absent` drives are gone all the time: they take redundancy away, and the pool is whole without them.
+    """
 
     number: int
     spec: VdevSpec
@@ -73,6 +76,7 @@ class TimelineVdev:
     spares: int = 0
     removed: bool = False
     name: str = ""
+    absent: int = 0
 
     def __post_init__(self) -> None:
         # As zpool status names it; it stays so when the vdev grows or shrinks.
@@ -85,7 +89,8 @@ class TimelineVdev:
         """How many more drives may fail; -1 once data is lost."""
         if self.removed:
             return self.spec.tolerance
-        return max(-1, self.spec.tolerance - sum(not slot.serves for slot in self.slots))
+        gone = self.absent + sum(not slot.serves for slot in self.slots)
+        return max(-1, self.spec.tolerance - gone)
 
     @property
     def is_whole(self) -> bool:

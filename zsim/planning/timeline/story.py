@@ -404,6 +404,7 @@ class Story:
             return
         pool = self.pool
         slots = pool.vdevs[running.vdev].slots
+        pool.vdevs[running.vdev].absent = running.missing
         if running.old_drive == "missing" and running.kind != "scrub":
             for number in (*running.drives, *running.waiting):
                 slots[number].state = "gone"

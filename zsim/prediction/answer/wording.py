@@ -359,7 +359,9 @@ def evidence_notes(prediction: Answer) -> tuple[str, ...]:
     return tuple(lines)
 
 
-OF_SCANS = ("scrub", "resilver", "rebuild", "heal")
+OF_SCANS = {kind: kind for kind in ("scrub", "resilver", "rebuild", "heal")}
+OF_SCANS |= {"expand": "expansion", "remove": "removal"}
+"""What the pool has shown of scans and copies, and what one is called."""
 
 
 def contradictions(prediction: Answer) -> tuple[str, ...]:
@@ -370,11 +372,17 @@ def contradictions(prediction: Answer) -> tuple[str, ...]:
         if each.note and each.expected is not None
     )
     left = (
-        f"NOT COUNTED: the {each.kind}{f' of {each.when}' if each.when else ''}: {each.note}."
+        f"NOT COUNTED: the {_scan_name(each.kind)}{f' of {each.when}' if each.when else ''}: {each.note}."
         for each in prediction.evidence
         if each.note and each.expected is None and each.kind.removeprefix("running ") in OF_SCANS
     )
     return (*far, *left)
+
+
+def _scan_name(kind: str) -> str:
+    """Return what a scan is called that is named as ``running expand``."""
+    runs, _, name = kind.rpartition(" ")
+    return f"{runs} {OF_SCANS[name]}".strip()
 
 
 def unknowns_grid(prediction: Answer) -> Grid:

@@ -222,6 +222,10 @@ def scan(case: Case, each: FinishedScan, latest: datetime | None) -> Comparison 
     return Comparison(each.kind, "s", each.duration, probe, seen, shift, _day(each.end))
 
 
+NOT_WEIGHED = "its pace is not weighed here; zsim eta, given the same files, says when it finishes"
+"""Of an expansion or a removal that runs."""
+
+
 def under_way(case: Case, statuses: Sequence[RunningScan]) -> Comparison | NotCompared:
     """Return a scan that runs as a value to compare: what it takes in all, at the pace that it has shown.
 
@@ -234,7 +238,7 @@ def under_way(case: Case, statuses: Sequence[RunningScan]) -> Comparison | NotCo
     last = statuses[-1]
     kind, when = f"running {last.kind}", _day(last.at or last.since)
     if last.kind == "heal" or last.kind in MOVES:
-        why = "it says little about a whole scan" if last.kind == "heal" else "zsim eta predicts its end"
+        why = "it says little about a whole scan" if last.kind == "heal" else NOT_WEIGHED
         return NotCompared(kind, "s", last.elapsed or 0.0, why, when)
     replaced = 0 if last.kind == "scrub" else max(1, case.replace)
     like = FinishedScan(kind=last.kind, duration=1.0)

@@ -218,6 +218,11 @@ class ReleaseProfile:
     year: int = field(repr=False, compare=False)
 
     @property
+    def rates_without_metadata(self) -> bool:
+        """Whether the rates of zpool status count from the end of the metadata phase (2.1.12 dsl_scan.c)."""
+        return self.order == "sorted" and self.openzfs_version >= (2, 1, 12)
+
+    @property
     def openzfs_version(self) -> tuple[int, ...]:
         """The OpenZFS version behind it; 0.6.1 stands for everything older (v28)."""
         return version_numbers(self.version) if self.family in ("openzfs", "zol") else (0, 6, 1)
