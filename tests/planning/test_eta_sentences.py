@@ -121,7 +121,7 @@ def test_the_pace_so_far(pace: float | None, words: str) -> None:
 
 
 def test_a_pace_that_nothing_tells_is_not_called_early() -> None:
-    assert one("Pace: ", elapsed_s=None, pace=None).startswith("Pace: not known: nothing tells how long")
+    assert one("Pace: ", elapsed_s=None, pace=None).startswith("Pace: not known: nothing shows how long")
 
 
 def test_loud_notes_and_defaults_that_matter_come_before_the_rest() -> None:

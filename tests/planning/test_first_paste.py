@@ -106,7 +106,7 @@ def test_a_scan_that_issues_nothing_is_normal_until_a_checkpoint_is_due(issued, 
 def test_a_status_given_as_a_scenario_is_told_where_it_belongs(mark, tmp_path):
     given = tmp_path / "pool.toml"
     given.write_text(re.sub("^", mark, TWO, flags=re.MULTILINE))
-    with pytest.raises(InputError, match="zsim eta FILE tells when"):
+    with pytest.raises(InputError, match="zsim eta FILE says when"):
         read_toml(given)
 
 

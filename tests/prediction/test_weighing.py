@@ -231,7 +231,7 @@ def test_a_year_of_growth_shortens_what_was_seen_then() -> None:
     ("measured", "words"),
     [
         ({"access": "sequential-read", "of": "pool", "rate": 1e8}, "a measurement of the pool"),
-        ({"access": "random-write", "operations": 900}, "random writes tell of the drive's cache"),
+        ({"access": "random-write", "operations": 900}, "random writes say more about the drive's cache"),
         ({"access": "random-read", "operations": 300, "depth": 32}, "one request at a time"),
         ({"access": "sequential-read"}, "it has no rate"),
     ],

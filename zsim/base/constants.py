@@ -15,8 +15,28 @@ def directory() -> Path:
 
 
 @functools.cache
-def _file(name: str) -> Mapping[str, object]:
-    return model_data.load_toml(directory() / f"{name}.toml")
+def content(path: Path) -> Mapping[str, object]:
+    """Return what a file of `models/` holds, read once."""
+    return model_data.load_toml(path)
+
+
+def number_in(path: Path, name: str, unit: str | None = None) -> float:
+    """Return a number of a file of `models/`.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        Its key, such as ``scan.event``.
+    unit : str, optional
+        That it has to be given in.
+
+    Raises
+    ------
+    InputError
+        When it is missing, or has no unit or source.
+    """
+    return model_data.quantity_of(content(path), name, path, unit).value
 
 
 def constant(name: str) -> float:
@@ -28,7 +48,7 @@ def constant(name: str) -> float:
         When it is missing or has no unit or source.
     """
     file, _, key = name.partition(".")
-    return model_data.quantity_of(_file(file), key, directory() / f"{file}.toml").value
+    return number_in(directory() / f"{file}.toml", key)
 
 
 def whole_constant(name: str) -> int:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from zsim.base import model_data
-from zsim.base.constants import constant, whole_constant
+from zsim.base.constants import constant, content, number_in, whole_constant
 from zsim.base.parsed import table, tables, text, value_of
 from zsim.case.case import Case
 from zsim.case.member import Member
@@ -30,19 +30,14 @@ USES = (
 MODEL = model_data.models_directory() / "unknowns" / "worlds.toml"
 
 
-@functools.cache
-def _numbers() -> Mapping[str, object]:
-    return model_data.load_toml(MODEL)
-
-
 def assumption(name: str) -> float:
     """Return a number of ``models/unknowns``, such as ``spread.churn``."""
-    return float(model_data.quantity_of(_numbers(), name, MODEL, "1").value)
+    return float(number_in(MODEL, name, "1"))
 
 
 def _pairs(table: str, key: str) -> tuple[tuple[float, float], ...]:
     """Return the values of a list of choices, and their shares."""
-    return tuple((value_of(each, key), value_of(each, "share")) for each in tables(_numbers(), table))
+    return tuple((value_of(each, key), value_of(each, "share")) for each in tables(content(MODEL), table))
 
 
 RARER = assumption("power.rarer")
@@ -50,7 +45,7 @@ CACHE_ON = assumption("share.write_cache_on")
 LARGE_SECTORS = assumption("share.large_sectors")
 LOADS = _pairs("load", "rate")
 DRIVE_CLASSES = tuple(
-    (text(each, "name"), value_of(each, "share")) for each in tables(_numbers(), "drive_class")
+    (text(each, "name"), value_of(each, "share")) for each in tables(content(MODEL), "drive_class")
 )
 SHINGLINGS = _pairs("shingling", "factor")
 NARROW_SHINGLINGS = _pairs("narrow_shingling", "factor")
@@ -59,7 +54,7 @@ FILLS = tuple((LEAST_FILL + FILL_STEP * step, 1.0) for step in range(whole_const
 """Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
 FULLEST, LEAST_SHARE = constant("worlds.fullest"), constant("worlds.least_size_share")
 USUAL_SIZES = tuple(
-    (int(text(each, "since")), value_of(each, "size")) for each in tables(_numbers(), "drive_size")
+    (int(text(each, "since")), value_of(each, "size")) for each in tables(content(MODEL), "drive_size")
 )
 NARROW_VENDORS = ("WD", "generic")
 NARROW_COLUMN = whole_constant("worlds.narrow_column")

@@ -66,9 +66,7 @@ def seek_profile(
         `zsim.drives.physics.mechanics.seek_time` has it (Ruemmler & Wilkes, IEEE Computer 27(3), 1994).
     """
     distance = (np.arange(points) + 0.5) / points
-    short = drive.seek_short_a_s + drive.seek_short_b_s * np.sqrt(distance)
-    long = drive.seek_long_c_s + drive.seek_long_e_s * distance
-    return distance, np.where(distance < drive.seek_knee, short, long)
+    return distance, _seeks(drive, distance)
 
 
 def mean_seek(drive: DriveParameters, span: float = 1.0, points: int = 4000) -> float:
@@ -103,10 +101,14 @@ def mean_seek(drive: DriveParameters, span: float = 1.0, points: int = 4000) -> 
     True
     """
     u = (np.arange(points) + 0.5) / points
-    distance = u * span
+    return float(np.mean(2.0 * (1.0 - u) * _seeks(drive, u * span)))
+
+
+def _seeks(drive: DriveParameters, distance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the read seeks over fractions of the full stroke [s]."""
     short = drive.seek_short_a_s + drive.seek_short_b_s * np.sqrt(distance)
     long = drive.seek_long_c_s + drive.seek_long_e_s * distance
-    return float(np.mean(2.0 * (1.0 - u) * np.where(distance < drive.seek_knee, short, long)))
+    return np.where(distance < drive.seek_knee, short, long)
 
 
 def random_service(drive: DriveParameters, size: int, start: float = 0.0, span: float = 1.0) -> float:

@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from zsim.base.errors import printable
 from zsim.base.parsed import is_number
 from zsim.base.units import format_duration
 from zsim.planning.rows import TUNABLE, Row, axes_of
@@ -23,6 +22,7 @@ from zsim.prediction.answer.drawing import (
     LETTERS,
     WIDTH,
     Picture,
+    name_rows,
     plain,
     time_unit,
 )
@@ -88,8 +88,7 @@ def _intervals(rows: Sequence[Row], names: Sequence[str]) -> Picture:
             told, ((high or middle) / size, place), (8, 0), textcoords="offset points", va="center",
             fontsize=LETTERS, color=INK,
         )  # fmt: skip
-    labels = [printable(_label(row, names)) for row in rows]
-    axes.set_yticks(range(len(rows)), labels)
+    name_rows(axes, [_label(row, names) for row in rows])
     axes.invert_yaxis()
     axes.set(xlabel=f"resilver [{unit}], p10 to p90 with the median", ylim=(len(rows) - 0.4, -0.6))
     axes.set_xlim(0, 1.22 * most)

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 from zsim.planning.risk.records import Risk
 from zsim.planning.risk.words import FIELDS, GRADES, odds
-from zsim.prediction.answer.drawing import CAUSES, INK, LETTERS, WIDTH, Picture, headed, key_below, plain
+from zsim.prediction.answer.drawing import (
+    CAUSES,
+    INK,
+    LETTERS,
+    WIDTH,
+    Picture,
+    headed,
+    key_below,
+    name_rows,
+    plain,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +60,7 @@ def _ranges(axes: Axes, answer: Risk) -> None:
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     axes.set_xlim(low, high * (high / low) ** ROOM)
-    axes.set_yticks(range(len(GRADES)), [words for _, words in GRADES])
+    name_rows(axes, [words for _, words in GRADES])
     axes.invert_yaxis()
     axes.set_xlabel("chance; nine in ten of what is possible")
     plain(axes)
@@ -61,7 +71,7 @@ def _movers(axes: Axes, answer: Risk) -> None:
     factors = [max(each.factor, 1 / each.factor) for each in answer.movers]
     axes.barh(range(len(names)), [factor - 1 for factor in factors], left=1.0, color=CAUSES[0], height=0.6)
     axes.set_xscale("log")
-    axes.set_yticks(range(len(names)), names)
+    name_rows(axes, names)
     axes.invert_yaxis()
     axes.set_xlabel("factor on the chance of a year")
     plain(axes, "What moves it: p90 of an input for its p10")

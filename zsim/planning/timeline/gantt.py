@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 from zsim.planning.timeline.records import TimelineAnswer
 from zsim.planning.timeline.wording import as_html, end_of, headline
-from zsim.prediction.answer.drawing import CAUSES, INK, LETTERS, WIDTH, Picture, headed, plain, time_unit
+from zsim.prediction.answer.drawing import (
+    CAUSES,
+    INK,
+    LETTERS,
+    WIDTH,
+    Picture,
+    headed,
+    name_rows,
+    plain,
+    time_unit,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +61,7 @@ def _passes(axes: Axes, found: TimelineAnswer, size: float, end: float) -> None:
         low, high = row.ends_s["p10"], row.ends_s["p90"]
         if low is not None:
             axes.plot([low / size, (end if high is None else high) / size], [place] * 2, color=INK, lw=1)
-    axes.set_yticks(range(len(found.passes)), [f"{row.vdev} {row.kind}" for row in found.passes])
+    name_rows(axes, [f"{row.vdev} {row.kind}" for row in found.passes])
     axes.invert_yaxis()
 
 
@@ -62,7 +72,7 @@ def _redundancy(axes: Axes, found: TimelineAnswer, names: list[str], size: float
         place, length = names.index(level.vdev), (level.to_s - level.from_s) / size
         axes.barh(place, length, left=level.from_s / size, color=colour, alpha=0.8 if below else 0.25)
         axes.text(level.from_s / size, place, f" {level.left}", va="center", fontsize=LETTERS, color=INK)
-    axes.set_yticks(range(len(names)), names)
+    name_rows(axes, names)
     axes.invert_yaxis()
 
 

@@ -18,6 +18,7 @@ from zsim.prediction.answer.drawing import (
     WIDTH,
     Picture,
     headed,
+    name_rows,
     plain,
     time_unit,
 )
@@ -109,7 +110,7 @@ def _alone(axes: Axes, default_s: float, settings: Sequence[Setting]) -> None:
         axes.plot([time - error, time + error], [place] * 2, color=ACCENT, lw=5, alpha=0.3)
         axes.plot(time, place, "o", color=ACCENT, ms=6)
     axes.axvline(default_s / size, color=CAUSES[5], lw=1.2, label="the defaults")
-    axes.set_yticks(range(len(settings)), [_name(each) for each in settings])
+    name_rows(axes, [_name(each) for each in settings])
     axes.set_ylim(max(2, len(settings)) - 0.4, -0.6)
     axes.set(xlabel=f"takes [{unit}], with the error of the comparison")
     axes.grid(axis="x", lw=0.4, alpha=0.5)

@@ -149,6 +149,11 @@ def headed(drawn: Figure, text: str) -> None:
     drawn.suptitle(lines, fontsize=HEADLINE, color=INK, x=0.01, ha="left")
 
 
+def name_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Name the rows of a panel from 0 on; labels of ticks are made anew while drawing, past `render`."""
+    axes.set_yticks(range(len(names)), [printable(name) for name in names])
+
+
 def key(axes: Axes) -> None:
     """Add a legend where it hides least."""
     axes.legend(loc="best", frameon=False, fontsize=LETTERS, labelcolor=INK)

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 
 from zsim.base import model_data
+from zsim.base.constants import number_in
 
 MODEL = model_data.models_directory() / "evidence" / "noise.toml"
-
-
-@functools.cache
-def _numbers() -> Mapping[str, object]:
-    return model_data.load_toml(MODEL)
 
 
 @functools.cache
@@ -30,4 +25,4 @@ def noise(name: str, unit: str = "1") -> float:
     -------
     float
     """
-    return float(model_data.quantity_of(_numbers(), name, MODEL, unit).value)
+    return float(number_in(MODEL, name, unit))

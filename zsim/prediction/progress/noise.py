@@ -9,7 +9,7 @@ How restless a run is differs from pool to pool, and several statuses tell it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import NamedTuple
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base import model_data
-from zsim.base.constants import constant, whole_constant
+from zsim.base.constants import constant, content, number_in, whole_constant
 from zsim.base.parsed import tables, value_of
 from zsim.prediction.progress.course import CELLS, EDGES, VISIT_CELLS
 
@@ -106,11 +106,6 @@ ELSEWHERE = {
 
 
 @cache
-def _numbers() -> Mapping[str, object]:
-    return model_data.load_toml(MODEL)
-
-
-@cache
 def progress_number(name: str, unit: str = "1") -> float:
     """Return a number of ``models/unknowns/progress.toml``.
 
@@ -125,13 +120,13 @@ def progress_number(name: str, unit: str = "1") -> float:
     -------
     float
     """
-    return float(model_data.quantity_of(_numbers(), name, MODEL, unit).value)
+    return float(number_in(MODEL, name, unit))
 
 
 @cache
 def fitted_noise() -> Noise:
     """Return the noise of ``models/unknowns/progress.toml``."""
-    rows, names = tables(_numbers(), "restless"), Restless._fields
+    rows, names = tables(content(MODEL), "restless"), Restless._fields
     levels = tuple(Restless(*(value_of(row, name) for name in names)) for row in rows)
     found = {name: progress_number(ELSEWHERE.get(name, f"spread.{name}")) for name in NUMBERS}
     return Noise(restless=levels, **found)
