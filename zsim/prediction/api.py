@@ -344,7 +344,8 @@ def models_used(case: Case) -> list[tuple[ModelKind, str]]:
         used.append(("enclosures", case.host.name))
     if case.product is not None:
         used.append(("products", case.product.family))
-    return [*dict.fromkeys(used), ("releases", case.release.series)]
+    own = (stated.release or "").strip()
+    return [*dict.fromkeys(used), ("releases", own if own.endswith(".toml") else case.release.series)]
 
 
 def files_used(case: Case) -> dict[str, str]:
