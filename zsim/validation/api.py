@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from zsim.base.errors import InputError, check_function, check_jobs, check_kind
 from zsim.base.model_data import validation_directory
+from zsim.base.provenance import SCHEMA_VERSION
 from zsim.validation.discovery import discover, selected
 from zsim.validation.frame import Claim, Options, ValidationCase
 from zsim.validation.progress.discovery import of_runs
@@ -41,7 +42,8 @@ class Validation:
 
     def to_dict(self) -> dict[str, object]:
         """Return what ``zsim validate --json`` prints: ``cases`` (one entry a claim) and ``summary``."""
-        return {"cases": [claim.to_dict() for claim in self.claims], "summary": self.summary}
+        claims = [claim.to_dict() for claim in self.claims]
+        return {"schema_version": SCHEMA_VERSION, "cases": claims, "summary": self.summary}
 
     def save(self, path: str | Path) -> None:
         """Write the report as Markdown (.md, with its plot as .svg beside it) or HTML (.html)."""
