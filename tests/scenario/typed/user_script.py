@@ -27,9 +27,6 @@ own = scenario.replace(
     slow=[sick, spells],
     drive=Path("mine.toml"),
     begins=datetime(2026, 5, 1),
-    slow=[sick, spells],
-    drive=Path("mine.toml"),
-    begins=datetime(2026, 5, 1),
 )
 fuller: zsim.Scenario = scenario.replace(fill="80%", load=None)
 prediction: zsim.Prediction = zsim.predict(scenario)
