@@ -23,6 +23,7 @@ from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
 from zsim.planning.usable import stated_usable_bytes
 from zsim.prediction.missing import missing_of_all
+from zsim.scenario.asked import Asked, scenario_of
 from zsim.scenario.files import files_named
 from zsim.scenario.model import Scenario
 from zsim.vdevs.kind import word_of_parity
@@ -35,7 +36,7 @@ Axes = Mapping[str, Sequence[object]]
 
 
 def sweep(
-    base: Scenario | None = None,
+    base: Asked | None = None,
     *,
     store: str | Path | None = None,
     jobs: int | None = None,
@@ -46,10 +47,11 @@ def sweep(
 
     Parameters
     ----------
-    base : Scenario, optional
-        What all combinations have in common.
+    base : Scenario, mapping, str or Path, optional
+        What all combinations have in common, as `zsim.predict` takes it.
     store : str or Path, optional
-        JSON Lines file: each answer is appended when it is there, and not computed again next time.
+        File in which each answer is kept when it is there, and not computed again next time: JSON Lines, or
+        SQLite if its name ends in ``.sqlite``.
     jobs : int, optional
         Processes; one a core by default.
     on_progress : callable, optional
@@ -77,13 +79,10 @@ def sweep(
     >>> points({"parity": [1, 2], "fill": [0.5]})
     [{'parity': 1, 'fill': 0.5}, {'parity': 2, 'fill': 0.5}]
     """
-    check_kind("base", base, (Scenario, NoneType), "it is a zsim.Scenario", 'write zsim.Scenario(fill="62%")')
     check_kind("store", store, (str, Path, NoneType), "it is the name of a file", 'write store="a.jsonl"')
-    grid = {name: _values(values) for name, values in axes.items()}
-    _check(grid, base)
-    stated = {} if base is None else base.stated()
-    rows: list[Row] = [_row(point, stated) for point in points(grid)]
-    without = _missing([row["scenario"] for row in rows if "scenario" in row])
+    grid, stated = asked(base, axes)
+    rows: list[Row] = [row_of(point, stated) for point in points(grid)]
+    without = missing_of_rows(rows)
     known = _Store(store, _sources() if store is not None else "")
     todo = [place for place, row in enumerate(rows) if "scenario" in row and not known.fill(row)]
     done = len(rows) - len(todo)
@@ -101,13 +100,29 @@ def sweep(
     return _table(columns, rows, without)
 
 
+def asked(base: Asked | None, axes: Mapping[str, object]) -> tuple[dict[str, tuple[object, ...]], Row]:
+    """Return the values of each axis, checked, and the fields that all combinations have."""
+    common = _common(base)
+    grid = {name: _values(values) for name, values in axes.items()}
+    _check(grid, common)
+    return grid, common
+
+
+def _common(base: Asked | None) -> Row:
+    """Return the fields of a base; of a mapping they may be without a layout, which is an axis then."""
+    if base is None:
+        return {}
+    return dict(base) if isinstance(base, Mapping) else scenario_of(base, {}).stated()
+
+
 def _table(columns: tuple[str, ...], rows: Sequence[Row], without: tuple[str, ...]) -> Table:
     told = tuple({name: row.get(name) for name in columns} for row in rows)
     return Table(columns, told, missing=without)
 
 
-def _missing(scenarios: Sequence[Row]) -> tuple[str, ...]:
+def missing_of_rows(rows: Sequence[Row]) -> tuple[str, ...]:
     """Return what the combinations leave out: all state the same fields, so the first and the last tell."""
+    scenarios = [row["scenario"] for row in rows if "scenario" in row]
     return missing_of_all([resolve(Scenario.from_dict(each)) for each in (*scenarios[:1], *scenarios[-1:])])
 
 
@@ -131,7 +146,7 @@ def _values(values: object) -> tuple[object, ...]:
         return (values,)
 
 
-def _check(grid: Axes, base: Scenario | None) -> None:
+def _check(grid: Axes, common: Mapping[str, object]) -> None:
     known = [*Scenario.field_infos(), *SHAPE]
     for name, values in grid.items():
         if name not in known and not name.startswith(TUNABLE):
@@ -141,7 +156,7 @@ def _check(grid: Axes, base: Scenario | None) -> None:
     if ("width" in grid) != ("parity" in grid):
         missing = "parity" if "width" in grid else "width"
         raise InputError(missing, None, "width and parity together make the layout", f"give {missing} too")
-    if "width" not in grid and "layout" not in grid and base is None:
+    if "width" not in grid and "layout" not in grid and common.get("layout") is None:
         raise InputError("layout", None, "a sweep needs layouts", "give layout, or width and parity")
     count = 1
     for values in grid.values():
@@ -152,7 +167,7 @@ def _check(grid: Axes, base: Scenario | None) -> None:
         )
 
 
-def _row(point: Row, common: Mapping[str, object]) -> Row:
+def row_of(point: Row, common: Mapping[str, object]) -> Row:
     """Return the row of a combination: its values, and its scenario or why there is none."""
     fields = fields_of(point, common)
     try:

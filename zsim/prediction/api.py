@@ -135,7 +135,9 @@ def predict_case(case: Case, on_progress: Progress | None = None, extent: Extent
         paired = PairedMedians() if extent == "row" else paired_medians(case)
     except KeyboardInterrupt:
         raise PredictionInterrupted(_known_so_far(work)) from None
-    return _prediction(work, extent, paired)
+    found = _prediction(work, extent, paired)
+    work.progress(1.0, "the answer")
+    return found
 
 
 def _known_so_far(work: Work) -> Prediction | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from zsim.base.errors import InputError, check_kind, check_number
@@ -24,7 +24,7 @@ from zsim.planning.design.facts import (
     with_chances,
 )
 from zsim.planning.design.requirements import QUANTITIES, Requirement
-from zsim.planning.risk.question import RiskInputs
+from zsim.planning.risk.question import RiskInputs, with_erc_of
 from zsim.planning.risk.stated import stated_words
 from zsim.planning.rows import Row
 from zsim.planning.usable import repeated_for_usable
@@ -110,7 +110,7 @@ def plan_layouts(
     wishes = [Requirement.parse(each) for each in require]
     if not isinstance(sort, str) or sort not in SORTS:
         raise InputError("--sort", sort, f"it is one of {', '.join(SORTS)}", "write usable")
-    context = Context(common, inputs or RiskInputs(), jobs, store)
+    context = Context(common, _inputs(inputs, common), jobs, store)
     report = reporting(on_progress)
     every = _candidates(context, drives, usable, budget, price, spares)
     candidates = [each for each in every if each.vdev.kind in _known_kinds(kinds)]
@@ -124,6 +124,11 @@ def plan_layouts(
     dropped = [rows[str(each.layout)] for each in candidates if each not in open_]
     wanted = _wanted(drives, usable, budget, price, spares)
     return _design(context, "layouts", [*final, *dropped], wishes, sort, wanted)
+
+
+def _inputs(inputs: RiskInputs | None, common: Mapping[str, object]) -> RiskInputs:
+    """Return what is stated of failures, in the fields of the scenario too."""
+    return with_erc_of(inputs or RiskInputs(), common.get("erc"))
 
 
 def _wanted(
@@ -304,7 +309,7 @@ def widest(
     kind = kind_of(vdev.kind)
     if kind.is_replicated or kind.has_groups:
         raise InputError("layout", layout, "the width of RAID-Z is sought", "write for instance raidz2x6")
-    context, wishes = Context(common, inputs or RiskInputs(), 1), _wishes(require)
+    context, wishes = Context(common, _inputs(inputs, common), 1), _wishes(require)
     report = reporting(on_progress)
     low, high = RAIDZ_WIDTHS[vdev.parity]
     rows: dict[int, Row] = {}
@@ -328,7 +333,7 @@ def fullest(
     **common: object,
 ) -> Design:
     """Return the fill at which a layout stops to meet wishes, by bisection; parameters as in `widest`."""
-    context, wishes = Context(common, inputs or RiskInputs(), 1), _wishes(require)
+    context, wishes = Context(common, _inputs(inputs, common), 1), _wishes(require)
     report = reporting(on_progress)
     rows: dict[int, Row] = {}
     candidate = Candidate(Layout.parse(layout), 0)
@@ -394,7 +399,7 @@ def worth(
     layout, inputs, on_progress, **common
         As in `widest`.
     """
-    asked = inputs or RiskInputs()
+    asked = _inputs(inputs, common)
     context, report = Context(common, asked, 1), reporting(on_progress)
     row = base_row(context, Candidate(Layout.parse(layout), 0), None)
     report(0.1, layout)
