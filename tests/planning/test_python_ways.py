@@ -174,3 +174,69 @@ def test_progress_ends_with_one() -> None:
 def test_a_repair_may_be_given_as_quantiles() -> None:
     found = zsim.risk("mirror2", hours_of=lambda scenario, report: Quantiles(p10=1e4, p50=2e4, p90=4e4))
     assert (found.repair_s.p10, found.repair_s.p90) == (1e4, 4e4)
+
+
+SMALL: dict[str, Any] = {
+    "kinds": ["mirror"],
+    "confirm": 0,
+    "drive_size": "200GB",
+    "inputs": RiskInputs(hours=HOUR),
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"drives": 12, "confirm": -1}, "confirm -1 cannot be used: it is a whole number, at least 0"),
+        ({"drives": 12, "confirm": "2"}, "confirm '2' cannot be used: it is a whole number"),
+        ({"drives": 12, "spares": -1}, "spares -1 cannot be used: it is a whole number, at least 0"),
+        ({"drives": 0}, "drives 0 cannot be used: it is a whole number, at least 1"),
+        (
+            {"drives": 12, "layout": "raidz2x6"},
+            "layout 'raidz2x6' cannot be used: layouts are what is looked",
+        ),
+        ({"drives": 12, "kinds": "mirror"}, "kinds 'mirror' cannot be used: it is a list of kinds"),
+        ({"drives": 12, "usable": "1T"}, "drives 12 cannot be used: one of drives, usable and budget"),
+        ({}, "drives is missing: one of drives, usable and budget is given"),
+    ],
+)
+def test_what_a_plan_cannot_be_asked(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        zsim.plan_layouts(**{**SMALL, **given})
+    assert said in str(caught.value)
+
+
+def test_a_plan_takes_numbers_and_sizes_as_python_has_them() -> None:
+    asked = zsim.plan_layouts(12, **SMALL)
+    assert zsim.plan_layouts(np.int64(12), **SMALL) == asked  # type: ignore[arg-type]
+    sized = zsim.plan_layouts(usable="1T", **SMALL)
+    assert sized == zsim.plan_layouts(usable=1 << 40, **SMALL)
+    assert "usable 1T" in sized.stated
+
+
+def test_a_validation_is_asked_for_what_there_is_and_shows_itself() -> None:
+    with pytest.raises(InputError, match="population 'x' cannot be used: it is one of given, recipe"):
+        zsim.validate(["raidz_map_vectors"], population="x")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="seed '1' cannot be used"):
+        zsim.validate(["raidz_map_vectors"], seed="1")  # type: ignore[arg-type]
+    found = zsim.validate(["raidz_map_vectors"])
+    assert repr(found).startswith("<Validation: ")
+    assert "raidz_map_vectors" in str(found)
+    assert "raidz_map_vectors" in found._repr_html_()
+    assert found.to_dict()["schema_version"] == 1
+
+
+def test_a_drive_and_a_release_of_a_file_may_be_paths(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('base = "openzfs-2.3"\n')
+    assert zsim.load_release(own) == zsim.load_release("openzfs-2.3")
+    with pytest.raises(InputError, match="drive is missing: it is a name or the path of a file"):
+        zsim.load_drive(None)  # type: ignore[arg-type]
+
+
+def test_every_answer_with_rows_is_a_frame() -> None:
+    pytest.importorskip("pandas")
+    risk = zsim.risk("mirror2", RiskInputs(hours="3h"))
+    fleet = zsim.fleet({"trials": 10, "pool": [{"layout": "mirror2", "hours": 3}]})
+    for answer in (risk, fleet, zsim.plan_layouts(12, **SMALL)):
+        assert answer.to_frame().equals(answer.to_pandas())

@@ -337,3 +337,12 @@ def test_a_decision_shows_itself_in_a_notebook_and_is_saved(tmp_path: Path) -> N
     found.save(tmp_path / "decision.json")
     assert json.loads((tmp_path / "decision.json").read_text()) == json.loads(found.to_json())
     assert found.to_dict()["schema_version"] == 1
+
+
+def test_in_a_notebook_text_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There rich shows what it prints below the cell, whatever file it is given."""
+    found = Decision((DecisionAlternative("wait", answer(), "best"),))
+    told = str(found), str(answer())
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert (str(found), str(answer())) == told
+    assert all(told)

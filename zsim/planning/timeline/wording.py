@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.timeline.records import PassRow, Three, TimelineAnswer
 from zsim.planning.timeline.redundancy import Level
+from zsim.prediction.answer import tables
 from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, html_table, rich_table
 
 if TYPE_CHECKING:
@@ -157,13 +158,7 @@ def as_text(found: TimelineAnswer, width: int = TEXT_WIDTH) -> str:
 
 def plain(printed: RenderableType, width: int = TEXT_WIDTH) -> str:
     """Return what rich would print as plain text."""
-    import io
-
-    from rich.console import Console
-
-    stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None, force_terminal=False).print(printed)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+    return tables.plain(printed, width)
 
 
 def as_html(found: TimelineAnswer, picture: str = "") -> str:
