@@ -240,3 +240,25 @@ def test_every_answer_with_rows_is_a_frame() -> None:
     fleet = zsim.fleet({"trials": 10, "pool": [{"layout": "mirror2", "hours": 3}]})
     for answer in (risk, fleet, zsim.plan_layouts(12, **SMALL)):
         assert answer.to_frame().equals(answer.to_pandas())
+
+
+def test_what_all_rows_of_a_sweep_have_in_common_is_kept(tmp_path: Path) -> None:
+    """A table that is stored tells what was asked, the base too."""
+    base = zsim.Scenario(layout="mirror2", drive_size="200GB", history="home-nas")
+    table = zsim.sweep(base, fill=[0.2, 0.3], jobs=1)
+    assert table.common == base.stated()
+    assert table.heading()[0] == "All: layout mirror2; drive size 200GB; history home-nas."
+    table.save(tmp_path / "table.json")
+    assert json.loads((tmp_path / "table.json").read_text())["common"] == base.stated()
+    assert zsim.sweep(base, store=tmp_path / "s.sqlite", fill=[0.2, 0.3], jobs=1) == table
+    open_layout = {"drive_size": "200GB", "history": "home-nas"}
+    assert zsim.sweep(open_layout, layout=["mirror2"], fill=[0.2], jobs=1).common == {
+        "drive_size": 200_000_000_000, "history": "home-nas",
+    }  # fmt: skip
+
+
+def test_a_layout_may_stand_for_a_scenario() -> None:
+    layout = zsim.Layout.parse("mirror2")
+    fixed: dict[str, Any] = {"fill": 0.3, "drive_size": "200GB"}
+    assert zsim.compare(layout, jobs=1, **fixed) == zsim.compare("mirror2", jobs=1, **fixed)
+    assert zsim.resolve(layout) == zsim.resolve("mirror2")

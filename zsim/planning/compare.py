@@ -24,6 +24,7 @@ from zsim.planning.usable import (
 )
 from zsim.prediction.missing import missing_of_all
 from zsim.scenario.asked import Asked, scenario_of
+from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _one_by_one(given: Iterable[object]) -> list[Asked]:
     """Return what is compared, lists of it opened."""
     found: list[Asked] = []
     for each in given:
-        if isinstance(each, (str, Path, Scenario, Mapping)):
+        if isinstance(each, (str, Path, Scenario, Layout, Mapping)):
             found.append(each)
         elif isinstance(each, Iterable):
             found += _one_by_one(each)

@@ -96,8 +96,9 @@ def sweep(
                 done += 1
                 report(done / len(rows), f"{done} of {len(rows)}")
     except KeyboardInterrupt:
-        raise TableInterrupted(_table(columns, [interrupted_row(row) for row in rows], without)) from None
-    return _table(columns, rows, without)
+        late = [interrupted_row(row) for row in rows]
+        raise TableInterrupted(_table(columns, late, common_of(grid, stated), without)) from None
+    return _table(columns, rows, common_of(grid, stated), without)
 
 
 def asked(base: Asked | None, axes: Mapping[str, object]) -> tuple[dict[str, tuple[object, ...]], Row]:
@@ -112,12 +113,23 @@ def _common(base: Asked | None) -> Row:
     """Return the fields of a base; of a mapping they may be without a layout, which is an axis then."""
     if base is None:
         return {}
-    return dict(base) if isinstance(base, Mapping) else scenario_of(base, {}).stated()
+    if not isinstance(base, Mapping) or base.get("layout") is not None:
+        return scenario_of(base, {}).stated()
+    with contextlib.suppress(InputError):  # what fits no such layout is left as it was written
+        stated = Scenario.from_dict({**base, "layout": SIMPLE_LAYOUT}).stated()
+        return {name: value for name, value in stated.items() if name != "layout"}
+    return dict(base)
 
 
-def _table(columns: tuple[str, ...], rows: Sequence[Row], without: tuple[str, ...]) -> Table:
+def common_of(grid: Axes, stated: Row) -> Row:
+    """Return the fields of a base that no axis sets otherwise."""
+    shape = {"layout"} if "width" in grid else set()
+    return {name: value for name, value in stated.items() if name not in {*grid, *shape}}
+
+
+def _table(columns: tuple[str, ...], rows: Sequence[Row], common: Row, without: tuple[str, ...]) -> Table:
     told = tuple({name: row.get(name) for name in columns} for row in rows)
-    return Table(columns, told, missing=without)
+    return Table(columns, told, common, without)
 
 
 def missing_of_rows(rows: Sequence[Row]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -21,7 +21,7 @@ from zsim.planning.store.refine import (
     with_seed,
 )
 from zsim.planning.store.sqlite import Store
-from zsim.planning.sweep import missing_of_rows, points, row_of
+from zsim.planning.sweep import common_of, missing_of_rows, points, row_of
 from zsim.planning.table import NOT_RUN, Table, TableInterrupted
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -93,7 +93,8 @@ def study(
         if refine is not None:
             known = {key: work.repeats(asked[key]) for key in known}
     told = {key: found[0] if refine is None else mean_row(found, refine) for key, found in known.items()}
-    table = _table(columns, rows, told, made_by, without)
+    table = _table(columns, rows, told, made_by)
+    table = replace(table, common=common_of(axes, dict(common)), missing=without)
     if stopped:
         raise TableInterrupted(table)
     return table
@@ -165,7 +166,6 @@ def _table(
     rows: Sequence[Row],
     known: Mapping[str, Row],
     made_by: str,
-    without: tuple[str, ...],
 ) -> Table:
     told = []
     for row in rows:
@@ -174,4 +174,4 @@ def _table(
         )
         whole = {**row, **found}
         told.append({name: whole.get(name) for name in columns})
-    return Table(tuple(columns), tuple(told), missing=without)
+    return Table(tuple(columns), tuple(told))
