@@ -561,3 +561,12 @@ def test_a_moment_is_taken_as_python_has_it(at: object) -> None:
     plan = Plan.from_dict({"scenario": {"layout": "mirror2"}, "events": [{"do": "reboot", "at": at}]})
     assert plan.events[0].at is not None
     assert plan.events[0].at.time_s == 18_000.0
+
+
+def test_rules_of_a_release_of_ones_own_are_those_of_its_family_and_version(tmp_path: Path) -> None:
+    """By the name of its file FreeBSD 9.1 would be newer than every OpenZFS."""
+    own = tmp_path / "own.toml"
+    versions = 'family = "freebsd"\nfirst = "9.1"\nlast = "9.1"\n'
+    own.write_text(f'name = "mine"\n{versions}base = "freebsd-9.1"\n')
+    told, known = (rules_of(load_release(name), "legacy") for name in (str(own), "freebsd-9.1"))
+    assert told == known
