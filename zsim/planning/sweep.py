@@ -25,6 +25,7 @@ from zsim.planning.usable import stated_usable_bytes
 from zsim.prediction.missing import missing_of_all
 from zsim.scenario.asked import Asked, scenario_of
 from zsim.scenario.files import files_named
+from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.vdevs.kind import word_of_parity
 
@@ -113,6 +114,9 @@ def _common(base: Asked | None) -> Row:
     """Return the fields of a base; of a mapping they may be without a layout, which is an axis then."""
     if base is None:
         return {}
+    allowed = "it is a Scenario, its fields, a layout or a scenario file"
+    kinds = (Scenario, Layout, Mapping, str, Path)
+    check_kind("base", base, kinds, allowed, 'write zsim.Scenario(layout="raidz2x6")')
     if not isinstance(base, Mapping) or base.get("layout") is not None:
         return scenario_of(base, {}).stated()
     with contextlib.suppress(InputError):  # what fits no such layout is left as it was written
