@@ -4,7 +4,7 @@ import json
 import re
 import subprocess
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -555,3 +555,42 @@ def test_what_may_hold_up_a_scan_is_no_reason_of_a_pace_that_is_not_slow():
     sick = replace(found, reasons=("sda has shown 3 read errors",))
     for pace, label in ((2.0, "Reason"), (0.5, "Watch"), (1.0, "Watch"), (None, "Watch")):
         assert f"\n{label}: sda has shown 3 read errors." in str(replace(sick, pace=pace))
+
+
+def test_a_drive_file_that_is_edited_between_two_questions_is_read_anew(tmp_path):
+    """Courses are kept between questions about a pool; not those of a drive file as it was."""
+    mine = tmp_path / "mine.toml"
+    text = (Path(__file__).parents[2] / "models" / "drives" / "generic-7200rpm-cmr.toml").read_text()
+    mine.write_text(text)
+    stated = {"drive": str(mine), "drive_size": "500GB"}
+    before = zsim.eta(small(50), stated=stated, now=datetime(2026, 11, 22, 11, 55))
+    mine.write_text(re.sub(r"(outer_rate = \{ value = )[\d.]+", r"\g<1>480", text))
+    after = zsim.eta(small(50), stated=stated, now=datetime(2026, 11, 22, 11, 55))
+    assert after.provenance["models"] != before.provenance["models"]
+    assert after.total_s != before.total_s
+
+
+def test_a_moment_with_a_time_zone_is_one_of_this_machine():
+    zone = timezone(timedelta(hours=-9))
+    local = datetime(2026, 11, 22, 11, 55)
+    aware = local.astimezone(zone)
+    plain = zsim.eta(small(50), now=local)
+    assert zsim.eta(small(50), now=aware).finish == plain.finish
+    finish = plain.to_dict()["finish"]
+    assert {name: at.isoformat(timespec="seconds") for name, at in plain.finish.items()} == finish
+
+
+@pytest.mark.parametrize("now", ["2026-11-22 11:55", date(2026, 11, 22), 3])
+def test_a_moment_that_is_none_is_a_sentence(now):
+    with pytest.raises(InputError, match=r"now .* cannot be used: it is a datetime"):
+        zsim.eta(small(50), now=now)
+
+
+def test_a_pool_that_is_not_there_is_named_with_those_that_are():
+    with pytest.raises(InputError, match="pool 'tonk' cannot be used: what is given is of rpool"):
+        zsim.eta(small(50), pool="tonk")
+
+
+def test_a_single_override_may_be_text():
+    one = zsim.eta(small(50), overrides="recordsize=1M", now=datetime(2026, 11, 22, 11, 55))
+    assert one == zsim.eta(small(50), overrides=["recordsize=1M"], now=datetime(2026, 11, 22, 11, 55))

@@ -12,6 +12,9 @@ import pytest
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.provenance import provenance
+from zsim.case.resolve import resolve
+from zsim.prediction.api import models_used
+from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import BEHAVIOURS, ReleaseProfile, load_release
 
 KEPT: dict[str, str] = json.loads(
@@ -51,6 +54,34 @@ def test_a_file_of_ones_own_states_one_difference(tmp_path: Path) -> None:
     assert mine.details["zfs_txg_timeout"] == base.details["zfs_txg_timeout"]
 
 
+def test_a_file_without_versions_is_its_base_with_a_few_lines(tmp_path: Path) -> None:
+    """As the how-to says: `base` and the few lines that your systems change; patch levels come with it."""
+    own = tmp_path / "tuned.toml"
+    base = load_release("openzfs-0.8")
+    patched = next(name for name in base.tunables if base.tunables[name] != _first("openzfs-0.8", name))
+    entry = '{ value = 7, unit = "1", source = "our site", kind = "assumed" }'
+    own.write_text(f'base = "openzfs-0.8"\n[tunables]\nzfs_vdev_scrub_max_active = {entry}\n')
+    mine = load_release(str(own))
+    assert (mine.name, mine.series, mine.version) == (base.name, base.series, base.version)
+    assert mine.tunables == {**base.tunables, "zfs_vdev_scrub_max_active": 7}
+    own.write_text(f'base = "openzfs-0.8"\n[tunables]\n{patched} = {entry}\n')
+    assert load_release(str(own)).tunables == {**base.tunables, patched: 7}
+
+
+def _first(name: str, tunable: str) -> int:
+    return load_release(f"{name}.0").tunables.get(tunable, -1)
+
+
+def test_a_release_of_ones_own_is_predicted_with(tmp_path: Path) -> None:
+    own = tmp_path / "tuned.toml"
+    entry = '{ value = 65536, unit = "bytes per data drive", source = "our site", kind = "assumed" }'
+    head = 'name = "tuned"\nfamily = "openzfs"\nfirst = "2.3.0"\nlast = "2.3.9"\nbase = "openzfs-2.3"\n'
+    own.write_text(f"{head}[tunables]\nzfs_scan_vdev_limit = {entry}\n")
+    used = models_used(resolve(Scenario(layout="raidz2x6", fill=0.5, release=str(own))))
+    assert ("releases", str(own)) in used
+    assert f"releases/{own}" in str(provenance(models=used)["models"])
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -81,7 +112,7 @@ def test_a_release_that_is_based_on_itself_is_refused(
 
 def test_the_hash_of_a_release_is_that_of_its_bases_too(monkeypatch: pytest.MonkeyPatch) -> None:
     def digest() -> str:
-        return str(provenance(models=[("releases", "openzfs-2.4")])["models"]["releases/openzfs-2.4"])
+        return str(provenance(models=[("releases", "openzfs-2.4")])["models"])
 
     before, plain_hash = digest(), model_data.sha256_of
     monkeypatch.setattr(

@@ -98,7 +98,7 @@ def test_what_is_not_stated_is_none_and_not_written() -> None:
 
 def test_a_scenario_cannot_be_changed() -> None:
     scenario = Scenario(layout="mirror2")
-    with pytest.raises(ValueError, match="frozen"):
+    with pytest.raises(InputError, match=r"does not change; write scenario.replace\(fill="):
         scenario.fill = 0.5  # type: ignore[misc]
     assert scenario.replace(fill=0.5).fill == 0.5
     assert scenario.fill is None

@@ -18,6 +18,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Literal, TypeGuard, get_args
 
@@ -308,7 +309,11 @@ def _problems(dotted: str, entry: object) -> Iterator[str]:
 
 def is_finite(value: object) -> TypeGuard[int | float]:
     """Tell whether a value of a file is a finite number that can be reckoned with."""
-    return is_number(value) and abs(value) < LARGEST
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, Integral):  # of which some are no float
+        return abs(int(value)) < LARGEST
+    return isinstance(value, Real) and abs(float(value)) < LARGEST
 
 
 def _descend(data: Mapping[str, object], dotted: str, path: Path) -> object:

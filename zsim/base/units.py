@@ -20,11 +20,14 @@ from __future__ import annotations
 import contextlib
 import math
 import re
+from datetime import timedelta
 from decimal import Decimal, InvalidOperation
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from zsim.base.errors import InputError
 
+Duration: TypeAlias = float | str | timedelta
+"""A time [s], or text such as ``"16h55m"``."""
 PREFIXES = ("", "K", "M", "G", "T", "P", "E")
 MAX_BYTES = 2**63 - 1
 MINUTE = 60
@@ -152,10 +155,10 @@ def parse_fraction(value: str | float, field: str = "fraction") -> float:
     return float(number)
 
 
-def parse_duration(value: str | float, field: str = "duration") -> float:
+def parse_duration(value: Duration, field: str = "duration") -> float:
     """Read a duration: ``16h55m``, ``2d 03:04:05``, ``03:04:05``, ``2 days``, ``90s``, ``250ms``.
 
-    A number is taken as seconds; text without a unit is refused.
+    A number is taken as seconds, a `datetime.timedelta` as what it is; text without a unit is refused.
 
     Returns
     -------
@@ -173,6 +176,8 @@ def parse_duration(value: str | float, field: str = "duration") -> float:
     (60900.0, 183845.0, 0.25)
     """
     allowed = "a duration such as 16h55m, 2d 03:04:05, 90s or 250ms"
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
     if not isinstance(value, str):
         number = _decimal(value, field, allowed)
         if number < 0:

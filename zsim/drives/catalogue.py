@@ -10,10 +10,10 @@ import functools
 import math
 import re
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from zsim.base import model_data
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, check_kind
 from zsim.base.parsed import rows, table, texts
 from zsim.base.reading import understood
 from zsim.drives.models.model import DriveModel, DriveQuantity
@@ -72,12 +72,12 @@ def list_drives() -> tuple[str, ...]:
     return model_data.names("drives")
 
 
-def load_drive(name: str) -> DriveModel:
+def load_drive(name: str | Path) -> DriveModel:
     """Return a drive of the catalogue, or the one of a file.
 
     Parameters
     ----------
-    name : str
+    name : str or Path
         Name (``hd103uj``), alias or model code as smartctl prints it (``ST5000DM000-1FK178``), or the path
         of a drive file (``.toml``) or of a DiskSim extraction (``.json``, fitted in parametric form).
 
@@ -86,6 +86,7 @@ def load_drive(name: str) -> DriveModel:
     InputError
         With the nearest names, when there is none; naming file and field, when it is wrong.
     """
+    check_kind("drive", name, (str, PurePath), "it is a name or the path of a file", "see zsim drives list")
     plain = str(name).strip()
     return _load(plain, model_data.state_of(plain, "drive"))
 

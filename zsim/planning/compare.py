@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -23,7 +23,8 @@ from zsim.planning.usable import (
     usable_bytes,
 )
 from zsim.prediction.missing import missing_of_all
-from zsim.scenario.asked import scenario_of
+from zsim.scenario.asked import Asked, scenario_of
+from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ COLUMNS = ("name", "layout", "drives", "usable_bytes", "data_bytes", *ANSWER, RE
 
 
 def compare(
-    *layouts: str | Path | Scenario | Iterable[str | Path | Scenario],
+    *layouts: Asked | Iterable[Asked],
     drives: int | None = None,
     usable: int | str | None = None,
     data: int | str | None = None,
@@ -45,8 +46,9 @@ def compare(
 
     Parameters
     ----------
-    *layouts : str, Path or Scenario, or an iterable of them
-        Layouts (``"raidz2x6"``), scenario files (names ending in ``.toml``) or scenarios.
+    *layouts : Scenario, mapping, str or Path, or an iterable of them
+        Scenarios, their fields as mappings, layouts (``"raidz2x6"``) or scenario files (names ending in
+        ``.toml``).
     drives : int, optional
         Repeat each layout as often as this many drives allow.
     usable : int or str, optional
@@ -132,11 +134,11 @@ def _repair(case: Case) -> str:
     }.get(case.operation, f"a {case.operation}")
 
 
-def _one_by_one(given: Iterable[object]) -> list[str | Path | Scenario]:
+def _one_by_one(given: Iterable[object]) -> list[Asked]:
     """Return what is compared, lists of it opened."""
-    found: list[str | Path | Scenario] = []
+    found: list[Asked] = []
     for each in given:
-        if isinstance(each, (str, Path, Scenario)):
+        if isinstance(each, (str, Path, Scenario, Layout, Mapping)):
             found.append(each)
         elif isinstance(each, Iterable):
             found += _one_by_one(each)
@@ -177,5 +179,7 @@ def _facts(name: str, case: Case, usable: int | None) -> Row:
     }
 
 
-def _name(asked: str | Path | Scenario) -> str:
+def _name(asked: Asked) -> str:
+    if isinstance(asked, Mapping):
+        return str(asked.get("layout"))
     return str(asked.pool_layout) if isinstance(asked, Scenario) else str(asked)

@@ -23,7 +23,9 @@ from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
 from zsim.planning.usable import stated_usable_bytes
 from zsim.prediction.missing import missing_of_all
+from zsim.scenario.asked import Asked, scenario_of
 from zsim.scenario.files import files_named
+from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.vdevs.kind import word_of_parity
 
@@ -35,7 +37,7 @@ Axes = Mapping[str, Sequence[object]]
 
 
 def sweep(
-    base: Scenario | None = None,
+    base: Asked | None = None,
     *,
     store: str | Path | None = None,
     jobs: int | None = None,
@@ -46,10 +48,11 @@ def sweep(
 
     Parameters
     ----------
-    base : Scenario, optional
-        What all combinations have in common.
+    base : Scenario, mapping, str or Path, optional
+        What all combinations have in common, as `zsim.predict` takes it.
     store : str or Path, optional
-        JSON Lines file: each answer is appended when it is there, and not computed again next time.
+        File in which each answer is kept when it is there, and not computed again next time: JSON Lines, or
+        SQLite if its name ends in ``.sqlite``.
     jobs : int, optional
         Processes; one a core by default.
     on_progress : callable, optional
@@ -77,13 +80,10 @@ def sweep(
     >>> points({"parity": [1, 2], "fill": [0.5]})
     [{'parity': 1, 'fill': 0.5}, {'parity': 2, 'fill': 0.5}]
     """
-    check_kind("base", base, (Scenario, NoneType), "it is a zsim.Scenario", 'write zsim.Scenario(fill="62%")')
     check_kind("store", store, (str, Path, NoneType), "it is the name of a file", 'write store="a.jsonl"')
-    grid = {name: _values(values) for name, values in axes.items()}
-    _check(grid, base)
-    stated = {} if base is None else base.stated()
-    rows: list[Row] = [_row(point, stated) for point in points(grid)]
-    without = _missing([row["scenario"] for row in rows if "scenario" in row])
+    grid, stated = asked(base, axes)
+    rows: list[Row] = [row_of(point, stated) for point in points(grid)]
+    without = missing_of_rows(rows)
     known = _Store(store, _sources() if store is not None else "")
     todo = [place for place, row in enumerate(rows) if "scenario" in row and not known.fill(row)]
     done = len(rows) - len(todo)
@@ -97,17 +97,48 @@ def sweep(
                 done += 1
                 report(done / len(rows), f"{done} of {len(rows)}")
     except KeyboardInterrupt:
-        raise TableInterrupted(_table(columns, [interrupted_row(row) for row in rows], without)) from None
-    return _table(columns, rows, without)
+        late = [interrupted_row(row) for row in rows]
+        raise TableInterrupted(_table(columns, late, common_of(grid, stated), without)) from None
+    return _table(columns, rows, common_of(grid, stated), without)
 
 
-def _table(columns: tuple[str, ...], rows: Sequence[Row], without: tuple[str, ...]) -> Table:
+def asked(base: Asked | None, axes: Mapping[str, object]) -> tuple[dict[str, tuple[object, ...]], Row]:
+    """Return the values of each axis, checked, and the fields that all combinations have."""
+    common = _common(base)
+    grid = {name: _values(values) for name, values in axes.items()}
+    _check(grid, common)
+    return grid, common
+
+
+def _common(base: Asked | None) -> Row:
+    """Return the fields of a base; of a mapping they may be without a layout, which is an axis then."""
+    if base is None:
+        return {}
+    allowed = "it is a Scenario, its fields, a layout or a scenario file"
+    kinds = (Scenario, Layout, Mapping, str, Path)
+    check_kind("base", base, kinds, allowed, 'write zsim.Scenario(layout="raidz2x6")')
+    if not isinstance(base, Mapping) or base.get("layout") is not None:
+        return scenario_of(base, {}).stated()
+    with contextlib.suppress(InputError):  # what fits no such layout is left as it was written
+        stated = Scenario.from_dict({**base, "layout": SIMPLE_LAYOUT}).stated()
+        return {name: value for name, value in stated.items() if name != "layout"}
+    return dict(base)
+
+
+def common_of(grid: Axes, stated: Row) -> Row:
+    """Return the fields of a base that no axis sets otherwise."""
+    shape = {"layout"} if "width" in grid else set()
+    return {name: value for name, value in stated.items() if name not in {*grid, *shape}}
+
+
+def _table(columns: tuple[str, ...], rows: Sequence[Row], common: Row, without: tuple[str, ...]) -> Table:
     told = tuple({name: row.get(name) for name in columns} for row in rows)
-    return Table(columns, told, missing=without)
+    return Table(columns, told, common, without)
 
 
-def _missing(scenarios: Sequence[Row]) -> tuple[str, ...]:
+def missing_of_rows(rows: Sequence[Row]) -> tuple[str, ...]:
     """Return what the combinations leave out: all state the same fields, so the first and the last tell."""
+    scenarios = [row["scenario"] for row in rows if "scenario" in row]
     return missing_of_all([resolve(Scenario.from_dict(each)) for each in (*scenarios[:1], *scenarios[-1:])])
 
 
@@ -131,7 +162,7 @@ def _values(values: object) -> tuple[object, ...]:
         return (values,)
 
 
-def _check(grid: Axes, base: Scenario | None) -> None:
+def _check(grid: Axes, common: Mapping[str, object]) -> None:
     known = [*Scenario.field_infos(), *SHAPE]
     for name, values in grid.items():
         if name not in known and not name.startswith(TUNABLE):
@@ -141,7 +172,7 @@ def _check(grid: Axes, base: Scenario | None) -> None:
     if ("width" in grid) != ("parity" in grid):
         missing = "parity" if "width" in grid else "width"
         raise InputError(missing, None, "width and parity together make the layout", f"give {missing} too")
-    if "width" not in grid and "layout" not in grid and base is None:
+    if "width" not in grid and "layout" not in grid and common.get("layout") is None:
         raise InputError("layout", None, "a sweep needs layouts", "give layout, or width and parity")
     count = 1
     for values in grid.values():
@@ -152,7 +183,7 @@ def _check(grid: Axes, base: Scenario | None) -> None:
         )
 
 
-def _row(point: Row, common: Mapping[str, object]) -> Row:
+def row_of(point: Row, common: Mapping[str, object]) -> Row:
     """Return the row of a combination: its values, and its scenario or why there is none."""
     fields = fields_of(point, common)
     try:

@@ -100,17 +100,20 @@ class Table(DrawnAnswer):
     def __getitem__(self, place: int) -> Row: ...
 
     @overload
+    def __getitem__(self, place: slice) -> tuple[Row, ...]: ...
+
+    @overload
     def __getitem__(self, place: str) -> list[object]: ...
 
-    def __getitem__(self, place: int | str) -> Row | list[object]:
-        """Return a row by its place, or a column by its name.
+    def __getitem__(self, place: int | slice | str) -> Row | tuple[Row, ...] | list[object]:
+        """Return a row by its place, several by a slice, or a column by its name.
 
         Raises
         ------
         InputError
             When there is no such column.
         """
-        if isinstance(place, int):
+        if isinstance(place, int | slice):
             return self.rows[place]
         self._check_column(place)
         return [row.get(place) for row in self.rows]

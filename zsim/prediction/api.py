@@ -144,7 +144,9 @@ def predict_case(case: Case, on_progress: Progress | None = None, extent: Extent
         paired = PairedMedians() if extent == "row" else paired_medians(case)
     except KeyboardInterrupt:
         raise PredictionInterrupted(_known_so_far(work)) from None
-    return _prediction(work, extent, paired)
+    found = _prediction(work, extent, paired)
+    work.progress(1.0, "the answer")
+    return found
 
 
 def _known_so_far(work: Work) -> Prediction | None:
@@ -365,7 +367,8 @@ def models_used(case: Case) -> list[tuple[ModelKind, str]]:
         used.append(("enclosures", case.host.name))
     if case.product is not None:
         used.append(("products", case.product.family))
-    return [*dict.fromkeys(used), ("releases", case.release.series)]
+    own = (stated.release or "").strip()
+    return [*dict.fromkeys(used), ("releases", own if own.endswith(".toml") else case.release.series)]
 
 
 def files_used(case: Case) -> dict[str, str]:

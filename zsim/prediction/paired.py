@@ -85,4 +85,4 @@ def _run(case: Case) -> Work:
 
 
 def _without_load(case: Case) -> Case:
-    return resolve(case.scenario.model_copy(update={"load": None}))
+    return resolve(case.scenario.changed({"load": ()}))

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from zsim.base.errors import InputError, check_kind
-from zsim.scenario.layout import FORMS
+from zsim.scenario.layout import FORMS, Layout
 from zsim.scenario.model import Scenario
 
-Asked: TypeAlias = Scenario | Mapping[str, object] | str | Path
-"""What may stand for a scenario: fields as a mapping, a layout, or a file whose name ends in ``.toml``."""
+Asked: TypeAlias = Scenario | Layout | Mapping[str, object] | str | Path
+"""What may stand for a scenario: its fields, a layout (text or not), a file whose name ends in ``.toml``."""
 
 
 def scenario_of(asked: Asked | None, fields: Mapping[str, object]) -> Scenario:
@@ -35,6 +35,8 @@ def scenario_of(asked: Asked | None, fields: Mapping[str, object]) -> Scenario:
     >>> scenario_of("raidz2x6", {"fill": "62%"})
     Scenario(layout='raidz2x6', fill=0.62)
     """
+    if isinstance(asked, Layout):
+        asked = str(asked)
     given = dict(fields)
     if "fill" in given or "alloc" in given:
         given = {"fill": None, "alloc": None, **given}

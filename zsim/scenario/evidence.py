@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from zsim.base.units import Duration
+from zsim.scenario.messages import SaidInOneSentence
 from zsim.scenario.types import Bytes, Fraction, Rate, Seconds
 
 ScanKind = Literal["scrub", "resilver", "rebuild", "heal", "expand", "remove"]
@@ -24,7 +26,7 @@ StatusFormat = Literal["legacy", "0.8-2.1", "2.2+", "rebuild", "unknown"]
 """How ``zpool status`` prints a scan: the counters mean different things in each."""
 
 
-class _Observation(BaseModel):
+class _Observation(SaidInOneSentence):
     """What all observations have in common."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -51,8 +53,8 @@ class FinishedScan(_Observation):
             self,
             *,
             kind: ScanKind,
-            duration: float | str,
-            resolution: float | str = 1.0,
+            duration: Duration,
+            resolution: Duration = 1.0,
             end: datetime | str | None = None,
             alloc: int | str | None = None,
             processed: int | str | None = None,

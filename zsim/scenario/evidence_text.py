@@ -62,5 +62,12 @@ def observations_of(value: object) -> tuple[object, ...] | None:
     if isinstance(value, str):
         return (read_evidence(value),)
     if isinstance(value, list | tuple):
-        return tuple(read_evidence(each) if isinstance(each, str) else each for each in value)
-    return (value,) if value is not None else None
+        return tuple(read_evidence(each) if isinstance(each, str) else _named(each) for each in value)
+    return (_named(value),) if value is not None else None
+
+
+def _named(value: object) -> object:
+    """Return plain data with what it is: what has a duration has finished."""
+    if isinstance(value, Mapping) and "what" not in value and "duration" in value:
+        return {"what": "finished", **value}
+    return value

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from pathlib import PurePath
+from typing import Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 
+from zsim.base.errors import InputError
 from zsim.scenario.evidence import Observation
 from zsim.scenario.evidence_text import observations_of
 from zsim.scenario.layout import Layout
-from zsim.scenario.loads.named import with_loads_named
+from zsim.scenario.loads.named import is_file, with_loads_named
 from zsim.scenario.one_drive.exchanged import ExchangedDrive
 from zsim.scenario.one_drive.sick import Attached, BadSectors, RecoveryLimit
 from zsim.scenario.one_drive.slow import SlowDrive
@@ -19,6 +21,44 @@ from zsim.scenario.parts import Load, Moment, Port
 from zsim.scenario.releases.products import shipped
 from zsim.scenario.types import Bytes, DriveBytes, Fraction, LayoutField
 from zsim.vdevs.kind import CLASSES
+
+
+class StatedTunables(dict[str, int | float | str]):
+    """Tunables of a scenario, which can be hashed and do not change."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (dict(self),)
+
+    def _refuse(self, *given: object, **named: object) -> NoReturn:
+        del given, named
+        allowed = "a scenario does not change"
+        raise InputError("tunables", dict(self), allowed, "write scenario.replace(tunables={...})")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+
+def _as_text(data: object) -> object:
+    """Return the fields with paths as text, and the drives replaced under the name they are stated by."""
+    if not isinstance(data, Mapping):
+        return data
+    found = {name: _path_as_text(name, value) for name, value in data.items()}
+    if "replaced_drives" in found and found.get("replace") is None:
+        found["replace"] = found.pop("replaced_drives")
+    return found
+
+
+def _path_as_text(name: object, value: object) -> object:
+    if name == "load" and isinstance(value, list | tuple):
+        return [_path_as_text(name, each) for each in value]
+    if not isinstance(value, PurePath):
+        return value
+    # A load that is the path of a file without an ending is told from words by its directory.
+    bare = name == "load" and not is_file(str(value))
+    return f"./{value}" if bare else str(value)
 
 
 class Fields(BaseModel):
@@ -184,7 +224,12 @@ class Fields(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_loads(cls, data: object) -> object:
-        return with_loads_named(data)
+        return with_loads_named(_as_text(data))
+
+    @field_validator("tunables", mode="after")
+    @classmethod
+    def _does_not_change(cls, value: dict[str, int | float | str] | None) -> object:
+        return None if value is None else StatedTunables(value)
 
     @field_validator("vdev_fills", "vdev_frags", mode="before")
     @classmethod

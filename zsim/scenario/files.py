@@ -133,7 +133,7 @@ def apply_overrides(data: Mapping[str, object], settings: Iterable[str]) -> dict
     ----------
     data : Mapping
         Content of a scenario file.
-    settings : iterable of str
+    settings : iterable of str, or str for a single one
         ``fill=0.7``, ``drive_size=8TB``, ``tunables.zfs_vdev_scrub_max_active=5``; hyphens in a field's name
         are as good as underscores.  The value is read as TOML where it is (``[1, 2]``, ``true``), else as
         text; an empty value or ``none`` makes the field "not stated".  ``fill`` puts ``alloc`` aside and
@@ -145,7 +145,7 @@ def apply_overrides(data: Mapping[str, object], settings: Iterable[str]) -> dict
         When a setting is not KEY=VALUE.
     """
     result = {key: dict(value) if isinstance(value, Mapping) else value for key, value in data.items()}
-    for setting in settings:
+    for setting in one_or_many(settings):
         key, equals, text = setting.partition("=")
         key = key.strip()
         if not equals or not key:
@@ -156,7 +156,12 @@ def apply_overrides(data: Mapping[str, object], settings: Iterable[str]) -> dict
 
 def names_set(settings: Iterable[str]) -> set[str]:
     """Return the fields that settings ``KEY=VALUE`` name, those inside a field as that."""
-    return {_named(setting.partition("=")[0].strip())[0] for setting in settings}
+    return {_named(setting.partition("=")[0].strip())[0] for setting in one_or_many(settings)}
+
+
+def one_or_many(settings: Iterable[str]) -> Iterable[str]:
+    """Return settings, of which a single one may be given as text."""
+    return (settings,) if isinstance(settings, str) else settings
 
 
 def _named(key: str) -> tuple[str, str, str]:

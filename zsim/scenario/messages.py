@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -35,7 +36,25 @@ _SIGNS = {"gt": "more than", "ge": "at least", "lt": "less than", "le": "at most
 _BOUNDS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
 
 
-def input_error(error: ValidationError, known: Mapping[str, FieldInfo]) -> InputError:
+class SaidInOneSentence(BaseModel):
+    """A model that, made by its name, says in one sentence what is wrong."""
+
+    if not TYPE_CHECKING:  # type checkers take the fields
+
+        def __init__(self, /, **data: object) -> None:
+            try:
+                super().__init__(**data)
+            except ValidationError as error:
+                kind = type(self)
+                raise input_error(error, kind.model_fields, kind.__name__) from None
+
+        # Inside another model pydantic then goes by the fields: what is wrong is told with its place there.
+        __init__.__pydantic_base_init__ = True
+
+
+def input_error(
+    error: ValidationError, known: Mapping[str, FieldInfo], whole: str = "scenario"
+) -> InputError:
     """Return the first finding of `error` as an `InputError`.
 
     Parameters
@@ -43,10 +62,12 @@ def input_error(error: ValidationError, known: Mapping[str, FieldInfo]) -> Input
     error : ValidationError
     known : Mapping of str to FieldInfo
         The fields there are: for a suggestion when a name is unknown, for the range and what a field means.
+    whole : str
+        What the fields belong to.
     """
     found = error.errors(include_url=False)[0]
     place = [str(part) for part in found["loc"] if part not in _BRANCHES]
-    field = ".".join(place) or "scenario"
+    field = ".".join(place) or whole
     info = known.get(field)
     if found["type"] == "extra_forbidden":
         remedy = suggest(field, known) if len(place) == 1 else "leave it out"
@@ -60,12 +81,17 @@ def input_error(error: ValidationError, known: Mapping[str, FieldInfo]) -> Input
 
 def _allowed(found: ErrorDetails, info: FieldInfo | None) -> str:
     kind, context = found["type"], found.get("ctx", {})
+    if kind == "union_tag_not_found":
+        return f"it says in {context['discriminator']} which kind it is"
+    if kind == "union_tag_invalid":
+        known = context["expected_tags"].replace(chr(39), "")
+        return f"its {context['discriminator'].strip(chr(39))} is one of {known}"
     if kind == "literal_error":
         return f"it is one of {context['expected'].replace(chr(39), '')}"
     if kind in _BOUNDS:
         return _range(info) if info is not None else _lower(found["msg"].replace("Input should be", "it is"))
     # What pydantic says may repeat what was given.
-    return _ALLOWED.get(kind) or cut(_lower(found["msg"]), 200)
+    return _ALLOWED.get(kind) or cut(_lower(found["msg"].removeprefix("Value error, ")), 200)
 
 
 def _range(info: FieldInfo) -> str:

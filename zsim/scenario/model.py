@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 from pydantic import ValidationError, model_validator
 
-from zsim.base.errors import check_kind, check_path
+from zsim.base.errors import InputError, check_kind, check_path
 from zsim.scenario import files
 from zsim.scenario.checks import check_scenario
 from zsim.scenario.fields import Fields
@@ -53,6 +53,11 @@ class Scenario(Fields):
 
         def __init__(self, *, layout: str | Layout, **fields: Unpack[OtherFields]) -> None: ...
 
+    else:
+
+        def __setattr__(self, name: str, value: object) -> None:
+            raise InputError(name, value, "a scenario does not change", f"write scenario.replace({name}=...)")
+
     def replace(self, **changes: Unpack[AnyFields]) -> Self:
         """Return the scenario with some fields set otherwise (None: not stated), checked anew.
 
@@ -66,8 +71,11 @@ class Scenario(Fields):
         return self.changed(changes)
 
     def changed(self, changes: Mapping[str, object]) -> Self:
-        """Return the same as `replace` with the changes in a mapping."""
-        return type(self).model_validate({**self.stated(), **changes})
+        """Return the same as `replace` with the changes in a mapping; ``fill`` puts ``alloc`` aside."""
+        own = self.stated()
+        if any(changes.get(name) is not None for name in ("fill", "alloc")):
+            own = {name: value for name, value in own.items() if name not in ("fill", "alloc")}
+        return type(self).model_validate({**own, **changes})
 
     def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:
         """Return the same as `changed`: pydantic's own would check nothing."""

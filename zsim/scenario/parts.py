@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -18,6 +18,8 @@ from pydantic import (
 )
 
 from zsim.base.errors import InputError, shown
+from zsim.base.units import Duration
+from zsim.scenario.messages import SaidInOneSentence
 from zsim.scenario.said import read_said
 from zsim.scenario.types import Bytes, Fraction, Rate, Seconds
 
@@ -100,7 +102,7 @@ class Hours:
 
 
 def parse_moment(text: object, field: str = "begins") -> int:
-    """Read a moment of the week: ``fri 13:41`` or ``friday 1:41pm``.
+    """Read a moment of the week: ``fri 13:41`` or ``friday 1:41pm``, or that of a date.
 
     Returns
     -------
@@ -114,6 +116,8 @@ def parse_moment(text: object, field: str = "begins") -> int:
     """
     if isinstance(text, int) and 0 <= text < WEEK_SECONDS:
         return text
+    if isinstance(text, datetime):
+        return text.weekday() * DAY_SECONDS + text.hour * 3600 + text.minute * 60
     match = _MOMENT.fullmatch(str(text).strip().lower())
     hour = _hour(int(match["hour"]), match["half"]) if match else 24
     if match is None or match["day"] not in (*DAYS, *DAY_NAMES) or hour > 23 or int(match["minute"]) > 59:
@@ -148,7 +152,7 @@ Moment = Annotated[
 ]
 
 
-class Port(BaseModel):
+class Port(SaidInOneSentence):
     """Some drives behind one shared link: a port multiplier, an expander, an enclosure.
 
     Text form: ``NAME:DRIVES``, for example ``port-multiplier-cbs:1,2`` or ``sas-expander:0-23,new``.
@@ -243,7 +247,7 @@ LOAD_REMEDY = (
 )
 
 
-class Load(BaseModel):
+class Load(SaidInOneSentence):
     """Foreground load on the pool while it resilvers: open (a rate) or closed (threads that think).
 
     Text form: ``random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00``, or as people say it, ``backup
@@ -289,8 +293,10 @@ class Load(BaseModel):
             *,
             kind: LoadKind,
             rate: float | None = None,
+            bandwidth: float | str | None = None,
+            share: float | str | None = None,
             threads: int | None = None,
-            think: float | str | None = None,
+            think: Duration | None = None,
             size: int | str | None = None,
             hours: Hours | str | None = None,
         ) -> None: ...

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+
+from zsim.base.units import Duration
 
 if TYPE_CHECKING:
     from zsim.scenario.evidence import Benchmark, ClassAlloc, DriveActivity, FinishedScan, RunningScan
@@ -17,8 +21,10 @@ Size: TypeAlias = int | str
 """A size [bytes], or text such as ``"128K"`` or ``"18TB"``."""
 Share: TypeAlias = float | str
 """A number from 0 to 1, or text such as ``"62%"``."""
+File: TypeAlias = str | Path
+"""The path of a file."""
 Record: TypeAlias = Mapping[str, object]
-Loads: TypeAlias = "str | Load | Record | Sequence[str | Load | Record]"
+Loads: TypeAlias = "File | Load | Record | Sequence[File | Load | Record]"
 Ports: TypeAlias = "str | Port | Record | Sequence[str | Port | Record]"
 ExchangedDrives: TypeAlias = "str | ExchangedDrive | Record | Sequence[str | ExchangedDrive | Record]"
 SlowDrives: TypeAlias = "str | SlowDrive | Record | Sequence[str | SlowDrive | Record]"
@@ -33,12 +39,12 @@ class OtherFields(TypedDict, total=False):
     vdevs: int | None
     fill: Share | None
     alloc: Size | None
-    drive: str | None
+    drive: File | None
     drive_size: Size | None
-    new_drive: str | None
+    new_drive: File | None
     new_drive_size: Size | None
     special_small_blocks: Size | None
-    special_drive: str | None
+    special_drive: File | None
     special_drive_size: Size | None
     special_added_at: Share | None
     vdev_fills: str | Sequence[Share] | None
@@ -51,7 +57,7 @@ class OtherFields(TypedDict, total=False):
     ashift: int | None
     memory: Size | None
     cpus: int | None
-    release: str | None
+    release: File | None
     product: str | None
     hz: int | None
     tunables: Mapping[str, int | float | str] | None
@@ -66,17 +72,17 @@ class OtherFields(TypedDict, total=False):
     exchanged: ExchangedDrives | None
     slow: SlowDrives | None
     bad_sectors: BadDrives | None
-    erc: float | str | None
+    erc: Duration | None
     platform: Literal["linux", "freebsd", "illumos"] | None
     attached: AttachedDrives | None
     autosit: bool | None
-    history: str | None
-    block_list: str | None
-    blocks: str | None
-    metaslabs: str | None
+    history: File | None
+    block_list: File | None
+    blocks: File | None
+    metaslabs: File | None
     load: Loads | None
     evidence: Seen | Sequence[Seen] | None
-    begins: str | int | None
+    begins: str | int | datetime | None
     engine: Literal["compiled", "reference"] | None
     exact: bool | None
     precision: Share | None

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
-from zsim.base.errors import InputError, check_function, check_jobs, check_kind
+from zsim.base.errors import InputError, check_function, check_jobs, check_kind, check_number
 from zsim.base.model_data import validation_directory
+from zsim.base.provenance import SCHEMA_VERSION
+from zsim.prediction.answer.tables import TEXT_WIDTH, html_table, plain
 from zsim.validation.discovery import discover, selected
 from zsim.validation.frame import Claim, Options, ValidationCase
 from zsim.validation.progress.discovery import of_runs
-from zsim.validation.report import document
+from zsim.validation.report import document, wording
 from zsim.validation.report.scores import summarise
 from zsim.validation.running import Report, run_cases
 
 if TYPE_CHECKING:
     from rich.console import Group
+
+Population = Literal["given", "recipe"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,17 @@ class Validation:
     claims: tuple[Claim, ...]
     summary: dict[str, object]
 
+    def __repr__(self) -> str:
+        return f"<Validation: {wording.headline(self.summary)}>"
+
+    def __str__(self) -> str:
+        return plain(self.__rich__(), TEXT_WIDTH)
+
+    def _repr_html_(self) -> str:
+        lines = (wording.headline(self.summary), *wording.score_sentences(self.summary))
+        told = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+        return told + html_table(wording.claims_grid(self.claims))
+
     @property
     def passed(self) -> bool:
         """Whether no claim failed."""
@@ -41,7 +57,8 @@ class Validation:
 
     def to_dict(self) -> dict[str, object]:
         """Return what ``zsim validate --json`` prints: ``cases`` (one entry a claim) and ``summary``."""
-        return {"cases": [claim.to_dict() for claim in self.claims], "summary": self.summary}
+        claims = [claim.to_dict() for claim in self.claims]
+        return {"schema_version": SCHEMA_VERSION, "cases": claims, "summary": self.summary}
 
     def save(self, path: str | Path) -> None:
         """Write the report as Markdown (.md, with its plot as .svg beside it) or HTML (.html)."""
@@ -86,7 +103,7 @@ def validate(
     names: Sequence[str] = (),
     paths: Iterable[str | Path] | None = None,
     *,
-    population: Literal["given", "recipe"] = "given",
+    population: Population = "given",
     eta: bool = False,
     seed: int = 1,
     jobs: int | None = 1,
@@ -120,7 +137,7 @@ def validate(
     Raises
     ------
     InputError
-        When a path holds no case, a name fits none, or `jobs` is below 1.
+        When a path holds no case, a name fits none, `population` is none of these, or `jobs` is below 1.
 
     Examples
     --------
@@ -129,6 +146,10 @@ def validate(
     """
     check_jobs(jobs)
     check_function("on_progress", on_progress)
+    if population not in get_args(Population):
+        allowed = f"it is one of {', '.join(get_args(Population))}"
+        raise InputError("population", population, allowed, "leave it out")
+    check_number("seed", seed, "write seed=1", whole=True)
     cases = cases_of(names, paths)
     if eta:
         cases = running_cases(cases)

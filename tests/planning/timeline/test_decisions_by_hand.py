@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, get_args
 
@@ -138,6 +140,10 @@ def test_what_could_be_done_depends_on_what_runs_and_waits() -> None:
     assert ways(reboot=True) == ["reboot now", "reboot when the pass has ended"]
     loaded = {"scenario": {"layout": "raidz2x6", "load": ["random-read,rate=50,size=64K"]}}
     assert ways(**loaded) == [*WAIT, "stop the load now"]
+    release = load_release("openzfs-2.2")
+    found = alternatives(Plan.from_dict(loaded), rules_of(release, release.order))
+    stopped = found["stop the load now"]["events"]
+    assert stopped == [{"do": "set", "set": {"load": []}}], "none, not one that nobody states"
     assert ways(**loaded, reboot=True) == ["reboot now", "reboot when the pass has ended"]
 
 
@@ -368,3 +374,22 @@ def test_events_of_a_story_begin_with_its_pool() -> None:
     """Two hot spares of the layout, if none are stated of the plan."""
     assert tell([], layout="raidz2x6+spare:2").spares == 2
     assert tell([], layout="raidz2x6+spare:2", spares=1).spares == 1
+
+
+def test_a_decision_shows_itself_in_a_notebook_and_is_saved(tmp_path: Path) -> None:
+    found = Decision((DecisionAlternative("wait & see", answer(), "best"),), ("a note",))
+    shown = found._repr_html_()
+    assert shown.startswith("<h2>Best: wait &amp; see; whole after ")
+    assert "<p>A note.</p>" in shown
+    found.save(tmp_path / "decision.json")
+    assert json.loads((tmp_path / "decision.json").read_text()) == json.loads(found.to_json())
+    assert found.to_dict()["schema_version"] == 1
+
+
+def test_in_a_notebook_text_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There rich shows what it prints below the cell, whatever file it is given."""
+    found = Decision((DecisionAlternative("wait", answer(), "best"),))
+    told = str(found), str(answer())
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert (str(found), str(answer())) == told
+    assert all(told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -540,3 +541,32 @@ def test_a_decision_is_a_frame_with_a_column_for_each_redundancy() -> None:
     assert frame["whole_p50_s"].tolist() == [HOUR, 2 * HOUR]
     assert frame["left_0_s"].tolist() == [60.0, 2 * HOUR]
     assert frame["wins"].tolist() == [1.0, 0.0]
+
+
+def test_a_plan_takes_a_scenario_and_fields_beside_it() -> None:
+    """What is built in code is as good as what a file holds."""
+    events = [{"do": "fail", "drive": 0}]
+    scenario = Scenario(layout="mirror2", fill=0.5)
+    asked = Plan.from_dict({"scenario": {"layout": "mirror2", "fill": 0.5}, "events": events, "spares": 1})
+    assert Plan.from_dict({"scenario": scenario, "events": events, "spares": 1}) == asked
+    for fields in ({"layout": "mirror2", "fill": 0.5}, {"scenario": scenario}):
+        assert read_plan({"events": events}, {**fields, "spares": 1}) == asked
+    grown = read_plan("grow-vdev", {"fill": 0.5, "at_once": 2})
+    assert (grown.at_once, grown.pool.fill) == (2, 0.5)
+    assert read_plan("grow-vdev", {"scenario": scenario}).pool.fill == 0.5
+
+
+@pytest.mark.parametrize("at", [timedelta(hours=5), np.int64(18_000), np.float32(18_000.0), "5h"])
+def test_a_moment_is_taken_as_python_has_it(at: object) -> None:
+    plan = Plan.from_dict({"scenario": {"layout": "mirror2"}, "events": [{"do": "reboot", "at": at}]})
+    assert plan.events[0].at is not None
+    assert plan.events[0].at.time_s == 18_000.0
+
+
+def test_rules_of_a_release_of_ones_own_are_those_of_its_family_and_version(tmp_path: Path) -> None:
+    """By the name of its file FreeBSD 9.1 would be newer than every OpenZFS."""
+    own = tmp_path / "own.toml"
+    versions = 'family = "freebsd"\nfirst = "9.1"\nlast = "9.1"\n'
+    own.write_text(f'name = "mine"\n{versions}base = "freebsd-9.1"\n')
+    told, known = (rules_of(load_release(name), "legacy") for name in (str(own), "freebsd-9.1"))
+    assert told == known

@@ -1,6 +1,7 @@
 # ruff: noqa: T201
 """What a user writes, under strict type checkers."""
 
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import zsim
@@ -15,6 +16,17 @@ scenario = zsim.Scenario(
     load=["random-read,rate=50,size=64K", zsim.Load(kind="sync-write", rate=5, size="16K")],
     ports=[zsim.Port(enclosure="port-multiplier-cbs", drives="1,2")],
     evidence=["scrub=25h17m", zsim.FinishedScan(kind="scrub", duration="25h")],
+)
+backup = zsim.Load(kind="sequential-read", bandwidth="100MB/s")
+share_of_all = zsim.Load(kind="random-read", share="30%", hours="08:00-18:00")
+threads = zsim.Load(kind="random-read", threads=4, think=timedelta(milliseconds=1))
+sick = zsim.SlowDrive(drive=3, stutter_share="1%", stutter_s="200ms")
+spells = zsim.SlowDrive(drive=3, factor=5, on_s="2h", off_s=timedelta(hours=20))
+own = scenario.replace(
+    load=[backup, share_of_all, threads],
+    slow=[sick, spells],
+    drive=Path("mine.toml"),
+    begins=datetime(2026, 5, 1),
 )
 fuller: zsim.Scenario = scenario.replace(fill="80%", load=None)
 prediction: zsim.Prediction = zsim.predict(scenario)

@@ -83,6 +83,10 @@ class Design(SavedAnswer, DrawnAnswer):
             "provenance": self.provenance,
         }
 
+    def to_frame(self) -> DataFrame:
+        """Return the same as `to_pandas`."""
+        return self.to_pandas()
+
     def to_pandas(self) -> DataFrame:
         """Return a pandas data frame; pandas must be installed."""
         return data_frame(self.rows)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from zsim.base.errors import InputError, check_kind, check_number
 from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
-from zsim.base.units import DAY, format_bytes, format_duration
+from zsim.base.units import DAY, format_bytes, format_duration, parse_bytes
 from zsim.planning.design.answer import Design, Step
 from zsim.planning.design.candidates import RAIDZ_WIDTHS, Candidate, for_drives, vdevs_of
 from zsim.planning.design.facts import (
@@ -24,7 +24,7 @@ from zsim.planning.design.facts import (
     with_chances,
 )
 from zsim.planning.design.requirements import QUANTITIES, Requirement
-from zsim.planning.risk.question import RiskInputs
+from zsim.planning.risk.question import RiskInputs, with_erc_of
 from zsim.planning.risk.stated import stated_words
 from zsim.planning.rows import Row
 from zsim.planning.usable import repeated_for_usable
@@ -53,7 +53,7 @@ FROM_HOURS = frozenset(
 
 def plan_layouts(
     drives: int | None = None,
-    usable: int | None = None,
+    usable: int | str | None = None,
     budget: float | None = None,
     price: float | None = None,
     spares: int = 0,
@@ -73,8 +73,8 @@ def plan_layouts(
     ----------
     drives : int, optional
         Drives there are, hot spares included.
-    usable : int, optional
-        Instead: data that the pool must hold [bytes].
+    usable : int or str, optional
+        Instead: data that the pool must hold, such as ``"400T"`` [bytes].
     budget, price : float, optional
         Instead: money, and what a drive costs.
     spares : int
@@ -104,10 +104,12 @@ def plan_layouts(
     InputError
         When nothing or something impossible is asked for.
     """
-    for name, number, usual in (("drives", drives, 60), ("usable", usable, 10**14), ("spares", spares, 2)):
-        check_number(name, number, f"write {name}={usual}", whole=True)
-    if spares is None or spares < 0:
-        raise InputError("spares", spares, "it is a whole number from 0 on", "write spares=2")
+    size = None if usable is None else parse_bytes(usable, "usable")
+    drives = None if drives is None else _whole("drives", drives, 1, 60)
+    spares, confirm = _whole("spares", spares, 0, 2), _whole("confirm", confirm, 0, CONFIRMED)
+    if "layout" in common:
+        raise InputError("layout", common["layout"], "layouts are what is looked for", "leave it out")
+    check_kind("kinds", kinds, (list, tuple), "it is a list of kinds", 'write kinds=["raidz"]')
     check_kind("inputs", inputs, (RiskInputs, type(None)), "it is a RiskInputs", "leave it out")
     check_kind("require", require, (list, tuple), "it is a list of wishes", 'write require=["p90 < 24h"]')
     wishes = [Requirement.parse(each) for each in require]
@@ -115,9 +117,9 @@ def plan_layouts(
         sort = "usable" if usable is None else "drives"
     if not isinstance(sort, str) or sort not in SORTS:
         raise InputError("--sort", sort, f"it is one of {', '.join(SORTS)}", "write usable")
-    context = Context(common, inputs or RiskInputs(), jobs, store)
+    context = Context(common, _inputs(inputs, common), jobs, store)
     report = reporting(on_progress)
-    every = _candidates(context, drives, usable, budget, price, spares)
+    every = _candidates(context, drives, size, budget, price, spares)
     candidates = [each for each in every if each.vdev.kind in _known_kinds(kinds)]
     rows = {str(each.layout): base_row(context, each, price) for each in candidates}
     # What fails without a simulation needs none.
@@ -127,8 +129,22 @@ def plan_layouts(
     found = _confirmed(context, chosen, lambda share, words: report(0.5 + 0.5 * share, words))
     final = [found.get(row["layout"], row) for row in screened]
     dropped = [rows[str(each.layout)] for each in candidates if each not in open_]
-    wanted = _wanted(drives, usable, budget, price, spares)
+    wanted = _wanted(drives, size, budget, price, spares)
     return _design(context, "layouts", [*final, *dropped], wishes, sort, wanted)
+
+
+def _whole(name: str, value: int, least: int, for_instance: int) -> int:
+    """Return a whole number that is given, checked."""
+    check_number(name, value, f"write {name}={for_instance}", whole=True)
+    if value < least:
+        allowed = f"it is a whole number, at least {least}"
+        raise InputError(name, value, allowed, f"write {name}={for_instance}")
+    return int(value)
+
+
+def _inputs(inputs: RiskInputs | None, common: Mapping[str, object]) -> RiskInputs:
+    """Return what is stated of failures, in the fields of the scenario too."""
+    return with_erc_of(inputs or RiskInputs(), common.get("erc"))
 
 
 def _wanted(
@@ -173,8 +189,11 @@ def _candidates(
             allowed = f"a sum of money is above 0 and at most {MOST_MONEY:.0e}"
             raise InputError(name, money, allowed, f"write {name} 350")
     given = [each for each in (drives, usable, budget) if each is not None]
-    if len(given) != 1:
+    if not given:
         raise InputError("drives", None, "one of drives, usable and budget is given", "write --drives 60")
+    if len(given) > 1:
+        name, value = ("drives", drives) if drives is not None else ("usable", usable)
+        raise InputError(name, value, "one of drives, usable and budget is given", "leave the others out")
     if budget is not None:
         if price is None:
             raise InputError("--price", price, "a budget needs the price of a drive", "write --price 350")
@@ -311,7 +330,7 @@ def widest(
     kind = kind_of(vdev.kind)
     if kind.is_replicated or kind.has_groups:
         raise InputError("layout", layout, "the width of RAID-Z is sought", "write for instance raidz2x6")
-    context, wishes = Context(common, inputs or RiskInputs(), 1), _wishes(require)
+    context, wishes = Context(common, _inputs(inputs, common), 1), _wishes(require)
     report = reporting(on_progress)
     low, high = RAIDZ_WIDTHS[vdev.parity]
     rows: dict[int, Row] = {}
@@ -335,7 +354,7 @@ def fullest(
     **common: object,
 ) -> Design:
     """Return the fill at which a layout stops to meet wishes, by bisection; parameters as in `widest`."""
-    context, wishes = Context(common, inputs or RiskInputs(), 1), _wishes(require)
+    context, wishes = Context(common, _inputs(inputs, common), 1), _wishes(require)
     report = reporting(on_progress)
     rows: dict[int, Row] = {}
     candidate = Candidate(Layout.parse(layout), 0)
@@ -401,7 +420,7 @@ def worth(
     layout, inputs, on_progress, **common
         As in `widest`.
     """
-    asked = inputs or RiskInputs()
+    asked = _inputs(inputs, common)
     context, report = Context(common, asked, 1), reporting(on_progress)
     row = base_row(context, Candidate(Layout.parse(layout), 0), None)
     report(0.1, layout)

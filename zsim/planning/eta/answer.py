@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zsim.planning.eta.records import EtaAnswer
-from zsim.prediction.answer.output import DrawnAnswer
+from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 from zsim.prediction.answer.tables import escaped
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from zsim.prediction.answer.drawing import Picture
 
 
-class Eta(EtaAnswer, DrawnAnswer):
+class Eta(EtaAnswer, DrawnAnswer, SavedAnswer):
     """When a running scan is over; its fields are those of `zsim.planning.eta.records.EtaAnswer`."""
 
     __slots__ = ()

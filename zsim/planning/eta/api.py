@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from types import NoneType
 
 from zsim.base.errors import check_function, check_kind, check_path
 from zsim.case.case import Case
@@ -71,7 +72,8 @@ def eta(
     stated : mapping, optional
         The same, as fields.
     now : datetime, optional
-        When `text` was printed, if it was just now, local time.
+        When `text` was printed, if it was just now: local time; one with a time zone is taken to that of
+        this machine.
     on_progress : callable, optional
         Called with the share done and what is being done.
 
@@ -93,7 +95,11 @@ def eta(
     check_kind("files", files, (list, tuple), "it is a list of files", 'write files=["lsblk.txt"]')
     for each in files:
         check_path("files", each)
-    check_kind("stated", stated, (Mapping, type(None)), "it maps fields to values", "give a dict")
+    check_kind("pool", pool, (str, NoneType), "it is the name of a pool", 'write pool="tank"')
+    check_kind("stated", stated, (Mapping, NoneType), "it maps fields to values", "give a dict")
+    check_kind("now", now, (datetime, NoneType), "it is a datetime", "write now=datetime.now()")
+    if now is not None and now.tzinfo is not None:
+        now = now.astimezone().replace(tzinfo=None)
     paste = read_paste(text, files, pool=pool, overrides=overrides, stated=dict(stated or {}), now=now)
     return eta_of(paste.scenario, paste, on_progress)
 
@@ -101,7 +107,8 @@ def eta(
 def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None) -> Eta:
     """Return the answer for statuses of a scan on the pool of a scenario."""
     case = case_of(scenario)
-    courses = _courses_of(scenario, paste, case, on_progress)
+    origin = provenance_of(case)
+    courses = _courses_of(scenario, paste, case, on_progress, str((origin["models"], origin["files"])))
     facts = facts_of(case)
     found = remaining(courses, paste.scans, facts)
     last = paste.scans[-1]
@@ -140,7 +147,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         assumptions=tuple(each.to_dict() for each in case.assumptions),
         notes=tuple(each for each in (halted, *paste.notes) if each),
         missing=missing(case, unknowns(case)),
-        provenance={**provenance_of(case)},
+        provenance={**origin},
     )
 
 
@@ -170,12 +177,12 @@ def _collected(scan: RunningScan) -> float:
 
 
 def _courses_of(
-    scenario: Scenario, paste: Paste, case: Case, on_progress: Progress | None
+    scenario: Scenario, paste: Paste, case: Case, on_progress: Progress | None, state: str
 ) -> tuple[Course, ...]:
     """Return the courses of possible worlds; of a log that is resilvered alone those of its metadata."""
     alone = scenario.replace(evidence=_others(scenario))
     if not paste.log_alone:
-        found = _courses(alone.to_toml(), on_progress)
+        found = _courses(alone.to_toml(), state, on_progress)
         return tuple(tables_only(each, case.alloc) for each in found) if paste.dedup_alone else found
     counted = case.release.order != "sorted"
     if counted:
@@ -183,19 +190,22 @@ def _courses_of(
         alone = alone.replace(
             release=FIRST_SORTED, order="sorted", product=None, tunables=None, evidence=None
         )
-    found = _courses(alone.to_toml(), on_progress)
+    found = _courses(alone.to_toml(), state, on_progress)
     return tuple(metadata_only(each, counted=counted) for each in found)
 
 
 @functools.lru_cache(maxsize=8)
-def _kept(toml: str) -> dict[str, tuple[Course, ...]]:
-    """Return where the courses of a scenario are kept: the same pool is asked for again and again."""
-    del toml
+def _kept(toml: str, state: str) -> dict[str, tuple[Course, ...]]:
+    """Return where the courses of a scenario are kept: the same pool is asked for again and again.
+
+    `state` holds the hashes of the files that the scenario names, which may have been written anew.
+    """
+    del toml, state
     return {}
 
 
-def _courses(toml: str, on_progress: Progress | None) -> tuple[Course, ...]:
-    held = _kept(toml)
+def _courses(toml: str, state: str, on_progress: Progress | None) -> tuple[Course, ...]:
+    held = _kept(toml, state)
     if "courses" not in held:
         held["courses"] = courses_of(case_of(_read(toml)), on_progress)
     return held["courses"]

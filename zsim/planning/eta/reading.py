@@ -213,10 +213,13 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
             found += status_json.read_status_json(each)
         elif recognises(each):
             found += read_status(each)
-    found = [each for each in found if pool is None or each.name in (pool, UNKNOWN)]
     if not found:
         reason = "the output of zpool status is expected"
-        raise InputError("zpool status", pool, reason, "pipe it in: zpool status tank | zsim eta")
+        raise InputError("zpool status", None, reason, "pipe it in: zpool status tank | zsim eta")
+    names = dict.fromkeys(each.name for each in found)
+    found = [each for each in found if pool is None or each.name in (pool, UNKNOWN)]
+    if not found:
+        raise InputError("pool", pool, f"what is given is of {', '.join(names)}", "name it as it is printed")
     running_ones = [each for each in found if any(scan.active for scan in _scans(each))]
     several = {each.name for each in running_ones}
     if pool is None and len(several) > 1:
@@ -337,4 +340,4 @@ def _scenario(
         fields["release"] = "zol-0.7"
     elif imported is None:
         fields["release"] = "openzfs-2.3" if scan.form == "2.2" else "openzfs-2.1"
-    return Scenario.from_dict(apply_overrides(put_aside(fields, stated) | stated, list(overrides)))
+    return Scenario.from_dict(apply_overrides(put_aside(fields, stated) | stated, overrides))

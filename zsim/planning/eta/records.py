@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from zsim.base.provenance import SCHEMA_VERSION
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -144,9 +146,15 @@ class EtaAnswer:
         """Whether the pace so far says something about the rest."""
         return self.pace is not None
 
+    @property
+    def finish(self) -> dict[str, datetime | None]:
+        """When it is over, p10, p50 and p90; None where the time of the status is not known."""
+        return {name: later(self.at, seconds) for name, seconds in self.remaining_s.to_dict().items()}
+
     def to_dict(self) -> dict[str, object]:
         """Return what ``zsim eta --json`` prints: times in seconds, moments as ISO 8601."""
         return {
+            "schema_version": SCHEMA_VERSION,
             "pool": self.pool,
             "subject": self.subject,
             "total_s": self.total_s.to_dict(),

@@ -49,6 +49,10 @@ class FleetAnswer(AnswerPart, SavedAnswer, DrawnAnswer):
         """Return plain data for JSON."""
         return self.model_dump(mode="json")
 
+    def to_frame(self) -> DataFrame:
+        """Return the same as `to_pandas`."""
+        return self.to_pandas()
+
     def to_pandas(self) -> DataFrame:
         """Return a data frame, a row a kind of pools; pandas must be installed."""
         rows = [_flat(row) for row in self.pools]

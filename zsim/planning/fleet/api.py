@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -48,7 +48,7 @@ class WorkBlock(NamedTuple):
 
 
 def fleet(
-    asked: Fleet,
+    asked: Fleet | Mapping[str, object] | str | Path,
     on_progress: Report | None = None,
     executor: Executor | None = None,
     hours_of: HoursOf | None = None,
@@ -57,7 +57,8 @@ def fleet(
 
     Parameters
     ----------
-    asked : Fleet
+    asked : Fleet, mapping, str or Path
+        A fleet, its fields as `Fleet.from_dict` takes them, or the path of a fleet file.
     on_progress : callable, optional
         Called with the share done, 0 to 1, and what is being done.
     executor : Executor, optional
@@ -74,7 +75,7 @@ def fleet(
     InputError
         When an input is impossible.
     """
-    check_kind("fleet", asked, (Fleet,), "it is a zsim.Fleet", 'write zsim.Fleet.read("fleet.toml")')
+    asked = _asked(asked)
     check_function("hours_of", hours_of)
     report = reporting(on_progress)
     case = [_resolved(pools) for pools in asked.pool]
@@ -88,6 +89,15 @@ def fleet(
     trials = {world: sum(each.histories for each in blocks if each.world == world) for world in sums}
     merged = [_merged(sums[world]) for world in sorted(sums)]
     return _answer(asked, case, tables, merged, [trials[world] for world in sorted(trials)])
+
+
+def _asked(asked: Fleet | Mapping[str, object] | str | Path) -> Fleet:
+    """Return the fleet that is given as such, as data or as a file."""
+    if isinstance(asked, Mapping):
+        return Fleet.from_dict(asked)
+    allowed = "it is a zsim.Fleet, its fields, or the path of a fleet file"
+    check_kind("fleet", asked, (Fleet, str, Path), allowed, 'write zsim.Fleet.read("fleet.toml")')
+    return asked if isinstance(asked, Fleet) else Fleet.read(asked)
 
 
 def _predicted(scenario: Scenario) -> Quantiles:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from zsim.base.errors import InputError, check_kind, check_path
 from zsim.base.model_data import is_finite, load_toml
+from zsim.base.parsed import table
 from zsim.base.units import parse_duration, parse_fraction
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR
-from zsim.planning.risk.question import RiskInputs
-from zsim.scenario.messages import input_error
+from zsim.planning.risk.question import RiskInputs, with_erc_of
+from zsim.scenario.messages import SaidInOneSentence
 from zsim.scenario.model import Scenario
 
+OWN_FIELDS = ("name", "count", "hours", "fill_per_year")
 RISK_FIELDS = (
     "afr",
     "correlation",
@@ -31,7 +34,7 @@ DURATIONS = {"lead_time": 86400.0, "visit": HOUR, "detect": HOUR}
 """Fields of a fleet that are durations, and what a plain number of them means [s]."""
 
 
-class Pools(BaseModel):
+class Pools(SaidInOneSentence):
     """Pools that are alike.
 
     Examples
@@ -59,19 +62,34 @@ class Pools(BaseModel):
         InputError
             Naming the field that cannot be used.
         """
-        own = {name: data[name] for name in ("name", "count", "hours", "fill_per_year") if name in data}
-        stated = {name: data[name] for name in RISK_FIELDS if name in data}
+        if "scenario" in data:
+            return cls._of_plain(data)
+        own = {name: data[name] for name in OWN_FIELDS if name in data}
+        if isinstance(hours := own.get("hours"), str | timedelta):
+            own["hours"] = parse_duration(hours, "hours") / HOUR
+        # As text or number it is the time limit of the scenario, of which ``none`` counts here too.
+        limit = data.get("erc") if not isinstance(data.get("erc"), bool) else None
+        stated = {
+            name: data[name] for name in RISK_FIELDS if name in data and (name != "erc" or limit is None)
+        }
         rest = {name: value for name, value in data.items() if name not in own and name not in stated}
         scenario = Scenario.from_dict(rest)
         own.setdefault("name", str(scenario.pool_layout))
-        inputs: Callable[..., RiskInputs] = RiskInputs  # it checks what it is given
-        try:
-            return cls(**own, scenario=scenario, inputs=inputs(**_risk(stated)))
-        except ValidationError as error:
-            raise input_error(error, cls.model_fields) from None
+        return cls._made(own, scenario, with_erc_of(_inputs(_risk(stated)), limit))
+
+    @classmethod
+    def _of_plain(cls, data: Mapping[str, object]) -> Self:
+        """Return the pools of what `Fleet.plain` gives of them."""
+        own = {name: value for name, value in data.items() if name not in ("scenario", "risk")}
+        return cls._made(own, Scenario.from_dict(table(data, "scenario")), _inputs(table(data, "risk")))
+
+    @classmethod
+    def _made(cls, own: Mapping[str, object], scenario: Scenario, inputs: RiskInputs) -> Self:
+        made: Callable[..., Self] = cls  # it checks what it is given
+        return made(**own, scenario=scenario, inputs=inputs)
 
 
-class Fleet(BaseModel):
+class Fleet(SaidInOneSentence):
     """A fleet: its pools, and what they share.
 
     Attributes
@@ -115,7 +133,10 @@ class Fleet(BaseModel):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Return the fleet of plain data, as a TOML file holds it.
+        """Return the fleet of plain data, as a TOML file holds it, or of what `plain` gives.
+
+        In a file numbers of ``lead_time`` are days, of ``visit``, ``detect`` and ``hours`` hours; `plain` and
+        the provenance of an answer have all durations but ``hours`` in seconds.
 
         Raises
         ------
@@ -124,18 +145,17 @@ class Fleet(BaseModel):
         """
         check_kind("fleet", data, (Mapping,), "it is a mapping of fields to values", "give a dict")
         pools = data.get("pool")
-        if not isinstance(pools, list) or not all(isinstance(each, Mapping) for each in pools):
+        if not isinstance(pools, list | tuple) or not all(isinstance(each, Mapping) for each in pools):
             raise InputError(
                 "pool", None, "a fleet has tables [[pool]]", "write [[pool]] and a layout below it"
             )
         fields = {name: value for name, value in data.items() if name != "pool"}
+        in_seconds = any("scenario" in each for each in pools)
         for name, size in DURATIONS.items():
             if name in fields:
-                fields[name] = _duration(fields[name], size, name)
-        try:
-            return cls(**fields, pool=tuple(Pools.read(each) for each in pools))
-        except ValidationError as error:
-            raise input_error(error, cls.model_fields) from None
+                fields[name] = _duration(fields[name], 1.0 if in_seconds else size, name)
+        made: Callable[..., Self] = cls  # it checks what it is given
+        return made(**fields, pool=tuple(Pools.read(each) for each in pools))
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -146,13 +166,11 @@ class Fleet(BaseModel):
     def changed(self, **changes: object) -> Self:
         """Return the fleet with some fields set otherwise, checked anew."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
-        try:
-            return type(self)(**{**fields, **changes})
-        except ValidationError as error:
-            raise input_error(error, type(self).model_fields) from None
+        made: Callable[..., Self] = type(self)
+        return made(**{**fields, **changes})
 
     def plain(self) -> dict[str, object]:
-        """Return what is stated as plain data for JSON."""
+        """Return what is stated as plain data for JSON, which `from_dict` reads; durations in seconds."""
         from zsim.planning.risk.question import as_plain
 
         pools = [
@@ -187,8 +205,13 @@ def _risk(stated: dict[str, object]) -> dict[str, object]:
     return found
 
 
+def _inputs(fields: Mapping[str, object]) -> RiskInputs:
+    made: Callable[..., RiskInputs] = RiskInputs  # it checks what it is given
+    return made(**fields)
+
+
 def _duration(value: object, size: float, name: str) -> float:
-    if not isinstance(value, str):
+    if not isinstance(value, str | timedelta):
         if is_finite(value):
             return float(value) * size
         raise InputError(name, value, "a duration such as 12h or 14d", "")

@@ -28,6 +28,10 @@ class RiskAnswer(Risk, SavedAnswer, DrawnAnswer):
         """Return plain data for JSON."""
         return self.model_dump(mode="json")
 
+    def to_frame(self) -> DataFrame:
+        """Return the same as `to_pandas`."""
+        return self.to_pandas()
+
     def to_pandas(self) -> DataFrame:
         """Return a data frame, a row a period and grade; pandas must be installed."""
         return data_frame(self.rows())

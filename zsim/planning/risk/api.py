@@ -33,7 +33,15 @@ from zsim.planning.risk.evaluate import (
     window_loss,
 )
 from zsim.planning.risk.one_vdev.group import Discipline, Floats, Group, Repair
-from zsim.planning.risk.question import OPEN, RiskInputs, Unknowns, as_plain, assumed_age, unknowns
+from zsim.planning.risk.question import (
+    OPEN,
+    RiskInputs,
+    Unknowns,
+    as_plain,
+    assumed_age,
+    unknowns,
+    with_erc_of,
+)
 from zsim.planning.risk.records import Assumed, Grades
 from zsim.planning.risk.reliability import Spread, number
 from zsim.planning.risk.stated import stated_words
@@ -95,6 +103,7 @@ def risk(
     asked, report = inputs or RiskInputs(), reporting(on_progress)
     plan = scenario if isinstance(scenario, Plan) else None
     scenario = scenario.pool if isinstance(scenario, Plan) else scenario_of(scenario, {})
+    asked = with_erc_of(asked, scenario.erc)
     case = resolve(scenario)
     _refuse(case)
     if plan is None and missing_at_first(case) > 1:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from datetime import timedelta
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from zsim.base.errors import InputError, check_number
 from zsim.base.normal import Z90
-from zsim.base.units import DAY, format_duration
+from zsim.base.units import DAY, Duration, format_duration, parse_duration, parse_fraction
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR, CorrelationLaw, Discipline
 from zsim.planning.risk.reliability import Spread, fleet_rate, model_of_drive, model_rate, number, source
 
@@ -25,6 +30,9 @@ OPEN = ("rate", "age_factor", "correlation", "latent", "delay", "hours")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskInputs:
     """What is stated of failures and repairs; None leaves a value to the assumptions.
+
+    Durations may be text (``"30h"``, ``"30d"``; ``scrub="never"``) or a `datetime.timedelta`, shares text
+    (``"1.5%"``).
 
     Attributes
     ----------
@@ -91,7 +99,36 @@ class RiskInputs:
     method: Method | None = None
     seed: int = 1
 
+    if TYPE_CHECKING:  # what may be given; the fields are what it is read as
+
+        def __init__(
+            self,
+            *,
+            hours: Duration | None = None,
+            afr: float | str | None = None,
+            mttf: Duration | None = None,
+            mttr: Duration | None = None,
+            correlation: float | None = None,
+            correlation_law: CorrelationLaw | None = None,
+            latent: bool = True,
+            latent_incidence: float | str | None = None,
+            scrub: Duration | None = None,
+            detect: Duration | None = None,
+            spare: str | None = None,
+            age: Duration | None = None,
+            age_factor: float | None = None,
+            shape: float = 1.0,
+            stress: float = 1.0,
+            erc: bool = True,
+            discipline: Discipline | None = None,
+            years: float = 5.0,
+            method: Method | None = None,
+            seed: int = 1,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
+        for name, read in _READERS.items():
+            object.__setattr__(self, name, read(getattr(self, name), name))
         _exclude(self, "hours", "mttr")
         _exclude(self, "afr", "mttf")
         _exclude(self, "detect", "spare")
@@ -117,6 +154,57 @@ class RiskInputs:
     def chosen_method(self) -> Method:
         """The method stated, or the one that fits."""
         return self.method or ("chain" if self.shape == 1.0 else "simulation")
+
+
+def _duration(value: object, name: str) -> object:
+    """Return a duration in seconds, of one given as text or as a span of time."""
+    if name == "scrub" and isinstance(value, str) and value.strip().lower() in NEVER:
+        return math.inf
+    return parse_duration(value, name) if isinstance(value, str | timedelta) else _plain(value, name)
+
+
+def _share(value: object, name: str) -> object:
+    """Return a share, of one given as text; a name is left as it is where one may be given."""
+    if isinstance(value, str) and (name != "afr" or value.strip()[:1] in SHARE_BEGINS):
+        return parse_fraction(value, name)
+    return _plain(value, name)
+
+
+def _truth(value: object, name: str) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise InputError(name, value, "it is true or false", f"write {name}=False")
+
+
+def _seed(value: object, name: str) -> int:
+    check_number(name, value, "write seed=1", whole=True)
+    if not isinstance(value, Integral) or not 0 <= int(value) < 2**63:
+        raise InputError(name, value, "it is a whole number from 0 to 2**63 - 1", "write seed=1")
+    return int(value)
+
+
+def _plain(value: object, _name: str) -> object:
+    """Return numbers of numpy and their like as those of Python, which JSON has."""
+    if type(value) in (bool, int, float) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
+NEVER = ("never", "none", "off")
+SHARE_BEGINS = tuple(".-0123456789")
+_READERS: dict[str, Callable[[object, str], object]] = {
+    **dict.fromkeys(("hours", "mttf", "mttr", "scrub", "detect", "age"), _duration),
+    **dict.fromkeys(("afr", "latent_incidence"), _share),
+    **dict.fromkeys(("correlation", "age_factor", "shape", "stress", "years"), _plain),
+    **dict.fromkeys(("latent", "erc"), _truth),
+    "seed": _seed,
+}
+
+
+def with_erc_of(inputs: RiskInputs, erc: object) -> RiskInputs:
+    """Return inputs without error recovery control where the scenario's drives have none (``erc``)."""
+    has_none = erc.strip().lower() == "none" if isinstance(erc, str) else erc == 0
+    return replace(inputs, erc=False) if has_none and inputs.erc else inputs
 
 
 _RANGES = (

@@ -13,6 +13,7 @@ from typing import Self
 from zsim.base.errors import InputError
 from zsim.base.model_data import models_directory, sha256_of
 from zsim.base.provenance import provenance
+from zsim.scenario.files import files_named
 
 DIGITS = 32
 """Of the key, hexadecimal: two different questions share one with a chance of 1e-26 among a million."""
@@ -35,9 +36,13 @@ def key_of(stated: Mapping[str, object], sources: str, block: tuple[int, int] = 
     Returns
     -------
     str
-        The first digits of the SHA-256 of the canonical JSON of all three.
+        The first digits of the SHA-256 of the canonical JSON of all three, and of the files that it
+        names, as they are now.
     """
-    text = json.dumps([sources, stated, block], sort_keys=True, separators=(",", ":"), allow_nan=False)
+    # Of the files that it names, what they hold; where there is none keys are as they were.
+    files = sorted(files_named(stated).values())
+    parts = [sources, stated, block, *([files] if files else [])]
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
-from zsim.base.errors import InputError
-from zsim.case.resolve import resolve
 from zsim.planning.rows import ANSWER, REASON, Row, refused_row
 from zsim.planning.running import answer, answers
 from zsim.planning.store.keys import Shard, key_of, sources
@@ -22,10 +21,10 @@ from zsim.planning.store.refine import (
     with_seed,
 )
 from zsim.planning.store.sqlite import Store
-from zsim.planning.sweep import fields_of, points
+from zsim.planning.sweep import common_of, missing_of_rows, points, row_of
 from zsim.planning.table import NOT_RUN, Table, TableInterrupted
-from zsim.planning.usable import usable_bytes
-from zsim.scenario.model import Scenario
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 def study(
@@ -36,6 +35,7 @@ def study(
     executor: Executor | None = None,
     on_progress: Callable[[float, str], None] | None = None,
     refine: float | None = None,
+    common: Mapping[str, object] = NOTHING,
 ) -> Table:
     """Predict every combination of some values, as far as this shard has to; answers stay in the store.
 
@@ -56,6 +56,8 @@ def study(
     refine : float, optional
         Repeat each combination with further seeds until half the 95 % interval of its median, relative, is at
         most this; two more columns say how many seeds it took and what was reached.
+    common : mapping
+        Fields of the scenario that all combinations have.
 
     Returns
     -------
@@ -72,7 +74,8 @@ def study(
     """
     if refine is not None:
         check_refinement(refine)
-    rows = [_row(point) for point in points(axes)]
+    rows = [row_of(point, common) for point in points(axes)]
+    without = missing_of_rows(rows)
     made_by, part = sources(), shard or Shard()
     asked = {key_of(row["scenario"], made_by): row["scenario"] for row in rows if "scenario" in row}
     more = () if refine is None else REFINED
@@ -91,6 +94,7 @@ def study(
             known = {key: work.repeats(asked[key]) for key in known}
     told = {key: found[0] if refine is None else mean_row(found, refine) for key, found in known.items()}
     table = _table(columns, rows, told, made_by)
+    table = replace(table, common=common_of(axes, dict(common)), missing=without)
     if stopped:
         raise TableInterrupted(table)
     return table
@@ -157,21 +161,12 @@ def _found(
             future.cancel()
 
 
-def _row(point: Row) -> Row:
-    """Return the row of a combination: its values, and its scenario or why there is none."""
-    fields = fields_of(point, {})
-    try:
-        scenario = Scenario.from_dict(fields)
-        case = resolve(scenario)
-    except InputError as error:
-        return {**point, "layout": fields.get("layout"), **refused_row(str(error))}
-    facts = {"layout": str(case.layout), "usable_bytes": usable_bytes(case)}
-    stated = scenario.stated()
-    told = {name: stated.get(name) for name in point if name in fields and name != "layout"}
-    return {**point, **told, **facts, "scenario": stated}
-
-
-def _table(columns: Sequence[str], rows: Sequence[Row], known: Mapping[str, Row], made_by: str) -> Table:
+def _table(
+    columns: Sequence[str],
+    rows: Sequence[Row],
+    known: Mapping[str, Row],
+    made_by: str,
+) -> Table:
     told = []
     for row in rows:
         found = (

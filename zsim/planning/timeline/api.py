@@ -9,7 +9,7 @@ from zsim.base.errors import check_function, check_kind
 from zsim.base.parsed import table
 from zsim.base.provenance import provenance
 from zsim.planning.timeline.passes import FOR_REPLACEMENT, WORLDS, Passes, facts
-from zsim.planning.timeline.plan import Event, Plan
+from zsim.planning.timeline.plan import Event, Plan, plain_scenario
 from zsim.planning.timeline.procedures import procedure
 from zsim.planning.timeline.result import Timeline, timeline_of
 from zsim.planning.timeline.rules import rules_hash, rules_of
@@ -24,7 +24,7 @@ def timeline(
     *,
     on_progress: Progress | None = None,
     passes: Passes | None = None,
-    **scenario: object,
+    **fields: object,
 ) -> Timeline:
     """Follow a pool through failures, spares, replacements, restarts, reboots and procedures.
 
@@ -36,8 +36,8 @@ def timeline(
         Called with the share done and a few words.
     passes : Passes, optional
         Passes already predicted, to be used again: alternatives that share them are compared pairwise.
-    **scenario
-        Fields of the plan's scenario set otherwise.
+    **fields
+        Fields of the plan's scenario set otherwise, and of the plan itself (``spares``, ``at_once``).
 
     Returns
     -------
@@ -53,9 +53,7 @@ def timeline(
     One story is told in each of 99 worlds (`zsim.planning.timeline.passes`); what ZFS does at an event are
     the rules of ``models/timeline/rules.toml``.  Passes that run at the same time do not slow each other.
     """
-    found = read_plan(plan)
-    found = found.with_scenario(scenario) if scenario else found
-    found = cleaned(found)
+    found = cleaned(read_plan(plan, fields))
     check_function("on_progress", on_progress)
     known = passes if passes is not None else Passes()
     known.on_progress, known.moments = on_progress, {}
@@ -78,8 +76,22 @@ def timeline(
     return timeline_of(found.title or str(found.pool.pool_layout), ordered, notes, record)
 
 
-def read_plan(plan: Plan | Mapping[str, object] | str | Path) -> Plan:
-    """Return a plan given as such, as data, as a file, or by the name of a procedure."""
+def read_plan(
+    plan: Plan | Mapping[str, object] | str | Path, fields: Mapping[str, object] | None = None
+) -> Plan:
+    """Return a plan given as such, as data, as a file, or by the name of a procedure, `fields` over it."""
+    changes = dict(fields or {})
+    own = {name: changes.pop(name) for name in Plan.model_fields if name in changes}
+    whole = plain_scenario(own.pop("scenario", {}))
+    if isinstance(whole, Mapping):
+        changes = {**whole, **changes}
+    if isinstance(plan, Mapping) and "scenario" not in plan and changes:
+        return Plan.from_dict({**plan, **own, "scenario": changes})
+    found = _plan(plan)
+    return found.with_scenario(changes, **own) if changes or own else found
+
+
+def _plan(plan: Plan | Mapping[str, object] | str | Path) -> Plan:
     if isinstance(plan, Plan):
         return plan
     if isinstance(plan, Mapping):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +13,7 @@ import numpy as np
 
 from zsim.base.errors import InputError, check_function, check_kind
 from zsim.base.parsed import table
+from zsim.base.provenance import SCHEMA_VERSION
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.timeline.api import cleaned, read_plan, timeline
 from zsim.planning.timeline.passes import F64, Passes, facts, percentiles
@@ -20,7 +23,8 @@ from zsim.planning.timeline.result import Timeline
 from zsim.planning.timeline.rules import Rules, rules_of
 from zsim.planning.timeline.wording import span, stated
 from zsim.prediction.answer.frames import data_frame
-from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain, rich_table
+from zsim.prediction.answer.output import SavedAnswer
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, html_table, plain, rich_table
 from zsim.scenario.evidence import RunningScan, missing_drives
 from zsim.scenario.layout import Layout
 
@@ -78,7 +82,7 @@ class DecisionAlternative:
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(SavedAnswer):
     """The alternatives, the best first.
 
     Attributes
@@ -98,14 +102,28 @@ class Decision:
         """The best alternative."""
         return self.alternatives[0]
 
+    @property
+    def headline(self) -> str:
+        """The best alternative, and when the pool is whole with it."""
+        return f"Best: {self.best.name}; whole after {span(self.best.found.whole_s)}"
+
+    @property
+    def _told(self) -> tuple[str, ...]:
+        return tuple(f"{note[:1].upper()}{note[1:]}." for note in self.notes)
+
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return {
+            "schema_version": SCHEMA_VERSION,
             "stated": list(self.best.found.stated),
             "alternatives": [each.to_dict() for each in self.alternatives],
             "notes": list(self.notes),
             "provenance": self.best.found.provenance,
         }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return what ``zsim decide --json`` prints."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_frame(self) -> DataFrame:
         """Return the alternatives as a pandas data frame; pandas must be installed."""
@@ -147,13 +165,19 @@ class Decision:
         from rich.console import Group
         from rich.text import Text
 
-        best = f"Best: {self.best.name}; whole after {span(self.best.found.whole_s)}"
-        head = (Text(best, style="bold"), *map(Text, stated(self.best.found)), Text())
+        head = (Text(self.headline, style="bold"), *map(Text, stated(self.best.found)), Text())
         parts: list[RenderableType] = [*head, rich_table(self.grid())]
-        return Group(*parts, *(Text(f"{note[:1].upper()}{note[1:]}.") for note in self.notes))
+        return Group(*parts, *map(Text, self._told))
 
     def __str__(self) -> str:
         return plain(self.__rich__(), TEXT_WIDTH)
+
+    def _repr_html_(self) -> str:
+        asked, told = (
+            "".join(f"<p>{html.escape(each)}</p>" for each in lines)
+            for lines in (stated(self.best.found), self._told)
+        )
+        return f"<h2>{html.escape(self.headline)}</h2>{asked}{html_table(self.grid())}{told}"
 
 
 def decide(
@@ -260,7 +284,7 @@ def alternatives(now: Plan, rules: Rules, replace_too: int | None = None, reboot
         found["reboot when the pass has ended"] = [{"do": "reboot", "when": "quiet"}]
     must = replace_too is not None or reboot
     if now.scenario.get("load") and not must:
-        found["stop the load now"] = [{"do": "set", "set": {"load": None}}]
+        found["stop the load now"] = [{"do": "set", "set": {"load": []}}]
     for drive in () if must else _may_go_offline(now):
         gone: dict[str, object] = {"do": "offline", "vdev": vdev, "drive": drive}
         name = f"take drive {drive} offline until the pass has ended"

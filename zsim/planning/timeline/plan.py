@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
+from numbers import Real
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -74,9 +76,9 @@ def _moment(value: object) -> object:
         return value
     if isinstance(value, str) and value.strip().endswith("%"):
         return Moment(share=parse_fraction(value, "at"))
-    if not isinstance(value, str | int | float):
+    if not isinstance(value, str | Real | timedelta):
         raise InputError("at", value, "it is a duration such as 5h, or a share such as 40%", "write 5h")
-    return Moment(time_s=parse_duration(value, "at"))
+    return Moment(time_s=parse_duration(value if isinstance(value, str | timedelta) else float(value), "at"))
 
 
 MomentField = Annotated[
@@ -91,6 +93,11 @@ MomentField = Annotated[
 
 
 MOST_EVENTS = 200
+
+
+def plain_scenario(value: object) -> object:
+    """Return a scenario as the mapping of what it states; anything else as it is."""
+    return value.stated() if isinstance(value, Scenario) else value
 
 
 class _Part(BaseModel):
@@ -212,7 +219,9 @@ class Plan(_Part):
     """
 
     title: str = Field("", max_length=200, description="what the plan is about, in one line")
-    scenario: dict[str, object] = Field(description="the pool: fields of a scenario file")
+    scenario: Annotated[dict[str, object], BeforeValidator(plain_scenario)] = Field(
+        description="the pool: fields of a scenario file"
+    )
     spares: int = Field(0, ge=0, le=255, description="hot spares of the pool")
     zed: bool = Field(True, description="whether ZED (or zfsd) runs and puts spares in")
     detection: Seconds = Field(0.0, ge=0, description="time from a failure until ZFS faults the drive")

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from zsim.base.provenance import SCHEMA_VERSION
 from zsim.planning.timeline.passes import F64, Percentiles
 from zsim.planning.timeline.redundancy import Level
 from zsim.prediction.answer.frames import data_frame
@@ -115,6 +116,7 @@ class TimelineAnswer:
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return {
+            "schema_version": SCHEMA_VERSION,
             "title": self.title,
             "stated": list(self.stated),
             "passes": [each.to_dict() for each in self.passes],

@@ -11,7 +11,7 @@ from zsim.planning.timeline.passes import F64, MIDDLE, percentiles
 from zsim.planning.timeline.records import PassRow, TimelineAnswer
 from zsim.planning.timeline.redundancy import Level, seconds_at
 from zsim.planning.timeline.scans import Pass
-from zsim.prediction.answer.output import DrawnAnswer
+from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 REPAIRS = frozenset({"resilver", "rebuild", "expansion", "removal"})
 
 
-class Timeline(TimelineAnswer, DrawnAnswer):
+class Timeline(TimelineAnswer, DrawnAnswer, SavedAnswer):
     """What `zsim.timeline` returns: a `TimelineAnswer` that prints and draws itself."""
 
     __slots__ = ()

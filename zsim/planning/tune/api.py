@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
+from zsim.base.errors import InputError
 from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
 from zsim.case.case import Case
@@ -17,6 +18,8 @@ from zsim.prediction.paired import quantiles_s
 from zsim.prediction.runs.knobs import Knob, KnobEffect, KnobWorld, knobs_of, tried, worlds_of
 from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import Asked, scenario_of
+
+SYSTEMS = ("linux", "freebsd", "illumos")
 
 
 def tune(
@@ -36,8 +39,10 @@ def tune(
     Raises
     ------
     InputError
-        When the scenario asks for something impossible.
+        When the scenario asks for something impossible, or `system` is none of these.
     """
+    if system is not None and system not in SYSTEMS:
+        raise InputError("system", system, f"it is one of {', '.join(SYSTEMS)}", "leave it out")
     report = reporting(on_progress)
     case = case_of(scenario_of(scenario, {}))
     worlds, knobs, found = worlds_of(case), knobs_of(case), []

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+
+from zsim.scenario.messages import SaidInOneSentence
 
 SCHEMA_VERSION = 1
 VERIFYING_SCRUB = "verifying scrub"
@@ -28,7 +30,7 @@ BEYOND = "times what the drives can do together"
 """How a warning says that a load asks for more than there is."""
 
 
-class AnswerPart(BaseModel):
+class AnswerPart(SaidInOneSentence):
     """Base of everything in a prediction: frozen, and closed to unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

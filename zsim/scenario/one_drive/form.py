@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from zsim.base.errors import InputError
+from zsim.scenario.messages import SaidInOneSentence
 
 
-class OfOneDrive(BaseModel):
+class OfOneDrive(SaidInOneSentence):
     """What is said of one drive, in a text form ``DRIVE:WHAT`` or field by field.
 
     Attributes

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
+from numbers import Real
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
@@ -95,9 +97,9 @@ def _read_limit(value: object) -> object:
         return NO_LIMIT
     if value is None:
         return None
-    if not isinstance(value, (str, int, float)):
+    if not isinstance(value, (str, Real, timedelta)):
         raise InputError("erc", str(value), "it is a time, or none", "write 7s or none")
-    return parse_duration(value, "erc")
+    return parse_duration(value if isinstance(value, str | timedelta) else float(value), "erc")
 
 
 RecoveryLimit = Annotated[

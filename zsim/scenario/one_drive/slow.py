@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from pydantic import Field, model_validator
 
 from zsim.base.errors import shown
-from zsim.base.units import format_duration, parse_duration
+from zsim.base.units import Duration, format_duration, parse_duration
 from zsim.scenario.one_drive.form import OfOneDrive
 from zsim.scenario.types import Fraction, Seconds
 
@@ -48,6 +49,19 @@ class SlowDrive(OfOneDrive):
     stutter_s: Seconds = Field(0.0, ge=0, le=3600, description="how long those reads take")
     on_s: Seconds | None = Field(None, gt=0, description="mean length of a slow spell; always if not given")
     off_s: Seconds | None = Field(None, gt=0, description="mean time between slow spells")
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            drive: int,
+            factor: float = 1.0,
+            stutter_share: float | str = 0.0,
+            stutter_s: Duration = 0.0,
+            on_s: Duration | None = None,
+            off_s: Duration | None = None,
+        ) -> None: ...
 
     @classmethod
     def _said(cls, match: re.Match[str]) -> dict[str, object]:

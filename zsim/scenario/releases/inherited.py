@@ -2,7 +2,8 @@
 
 What a file does not state is as in the first version of its base.  Sources are told by release, so each
 file says how its own begin (``origin``): an inherited number was compared with the code of the new release,
-and its source says so.
+and its source says so.  A file that names no versions (``first``) is no release of its own: it is its base,
+patch levels included, with what it states set otherwise.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from pathlib import Path
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.parsed import rows, table, text
+from zsim.base.parsed import tables as tables_of
 
 TABLES = ("behaviour", "tunables")
+VERSIONS = ("name", "family", "first", "last")
 DEEPEST = 20
 
 
@@ -32,7 +35,27 @@ def load_complete(path: Path, depth: int = 0) -> dict[str, object]:
         return data
     base = _base_of(data, path, depth)
     tables = {name: {**_inherited(base, data, name, path), **table(data, name)} for name in TABLES}
-    return {"platform": base["platform"], "year": base["year"]} | data | tables
+    shared = {"platform": base["platform"], "year": base["year"]}
+    if "first" not in data:
+        shared |= {name: base[name] for name in VERSIONS} | {"patch": _patches(base, data)}
+    return shared | data | tables
+
+
+def _patches(base: Mapping[str, object], data: Mapping[str, object]) -> list[dict[str, object]]:
+    """Return the patch levels of a base without what a file states itself."""
+    removed = rows(data, "removed")
+    stated = {name: {*table(data, name), *removed} for name in TABLES}
+    return [
+        {
+            **patch,
+            **{
+                name: {key: value for key, value in table(patch, name).items() if key not in stated[name]}
+                for name in TABLES
+            },
+            "removed": [each for each in rows(patch, "removed") if each not in stated["tunables"]],
+        }
+        for patch in tables_of(base, "patch")
+    ]
 
 
 def _base_of(data: Mapping[str, object], path: Path, depth: int) -> dict[str, object]:

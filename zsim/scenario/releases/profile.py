@@ -12,7 +12,7 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from zsim.base import model_data
@@ -368,20 +368,21 @@ _BOOKKEEPING = ("name", "series", "family", "version", "hz", "tunables", "detail
 BEHAVIOURS = tuple(each.name for each in fields(ReleaseProfile) if each.name not in _BOOKKEEPING)
 
 
-def load_release(name: str = DEFAULT_RELEASE) -> ReleaseProfile:
+def load_release(name: str | Path = DEFAULT_RELEASE) -> ReleaseProfile:
     """Return the profile of a release.
 
     Parameters
     ----------
-    name : str
-        A series, a patch level or a bare version; see the module's docstring.
+    name : str or Path
+        A series, a patch level or a bare version (see the module's docstring), or the path of a file.
 
     Raises
     ------
     InputError
         With the nearest name, when there is no such release, or when its file is damaged.
     """
-    return _load(name, model_data.state_of(name.strip() if isinstance(name, str) else name, "release"))
+    named = str(name) if isinstance(name, PurePath) else name
+    return _load(named, model_data.state_of(named.strip() if isinstance(named, str) else named, "release"))
 
 
 @functools.lru_cache(maxsize=64)

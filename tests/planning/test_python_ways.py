@@ -1,0 +1,264 @@
+"""What scripts ask of plans, risk, fleets and sweeps: values as Python has them, answers as commands give."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zsim
+from zsim.base.errors import InputError
+from zsim.planning.fleet.spec import Fleet, Pools
+from zsim.planning.risk.question import RiskInputs
+from zsim.planning.store.keys import key_of
+from zsim.prediction.answer.records import Quantiles
+
+HOUR = 3600.0
+FLEET: dict[str, Any] = {
+    "years": 3,
+    "trials": 20,
+    "lead_time": "14d",
+    "visit": 2,
+    "pool": [
+        {"name": "a", "count": 5, "layout": "2*raidz2x12", "hours": 30, "scrub": "never"},
+        {"name": "b", "layout": "6*mirror2", "hours": "9h", "afr": "1.2%", "age": 3, "erc": "none"},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ({"hours": "30h"}, {"hours": 30 * HOUR}),
+        ({"hours": timedelta(hours=30)}, {"hours": 30 * HOUR}),
+        ({"hours": np.int64(108_000)}, {"hours": 30 * HOUR}),
+        ({"mttr": "1d", "mttf": "1000d"}, {"mttr": 86_400.0, "mttf": 86_400_000.0}),
+        ({"scrub": "30d", "age": timedelta(days=365)}, {"scrub": 30 * 86_400.0, "age": 365 * 86_400.0}),
+        ({"scrub": "never"}, {"scrub": float("inf")}),
+        ({"afr": "1.5%", "latent_incidence": "0.27%"}, {"afr": 0.015, "latent_incidence": 0.0027}),
+        ({"afr": np.float32(0.5), "correlation": np.int32(3)}, {"afr": 0.5, "correlation": 3}),
+        ({"latent": np.False_, "seed": np.int64(7)}, {"latent": False, "seed": 7}),
+    ],
+)
+def test_inputs_of_a_risk_are_taken_as_python_has_them(given: Any, read: Any) -> None:
+    inputs = RiskInputs(**given)
+    assert inputs == RiskInputs(**read)
+    for name in given:
+        assert type(getattr(inputs, name)) in (bool, int, float)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"latent": "no"}, "latent 'no' cannot be used: it is true or false"),
+        ({"erc": "none"}, "erc 'none' cannot be used: it is true or false"),
+        ({"seed": -1}, "seed -1 cannot be used: it is a whole number from 0"),
+        ({"seed": 1.5}, "seed 1.5 cannot be used: it is a whole number"),
+        ({"afr": "150%"}, "afr '150%' cannot be used"),
+        ({"hours": "soon"}, "hours 'soon' cannot be used"),
+    ],
+)
+def test_inputs_of_a_risk_that_are_none_are_sentences(given: Any, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        RiskInputs(**given)
+    assert said in str(caught.value)
+
+
+def test_numbers_of_numpy_end_in_json() -> None:
+    answer = zsim.risk("raidz2x6", RiskInputs(hours=np.int64(3600), afr=np.float64(0.02)))  # type: ignore[arg-type]
+    assert answer == zsim.risk("raidz2x6", RiskInputs(hours=3600.0, afr=0.02))
+    json.dumps(answer.to_dict(), allow_nan=False)
+
+
+def test_drives_without_erc_count_wherever_it_is_stated() -> None:
+    """The flag of the command line states both; a scenario, a fleet or a plan in Python states one."""
+    inputs: dict[str, Any] = {"hours": 200 * HOUR, "latent_incidence": 0.05}
+    pool: dict[str, Any] = {"layout": "raidz2x8", "drive_size": "20TB", "fill": 0.9}
+    asked = RiskInputs(**inputs, erc=False)
+    without = zsim.risk({**pool, "erc": "none"}, RiskInputs(**inputs))
+    assert without.window == zsim.risk(pool, asked).window
+    assert without.window != zsim.risk(pool, RiskInputs(**inputs)).window
+    assert without.window != zsim.risk({**pool, "erc": "7s"}, RiskInputs(**inputs)).window
+    read = [
+        Pools.read({"layout": "mirror2", "erc": given}).inputs.erc for given in ("none", False, "7s", True)
+    ]
+    assert read == [False, False, True, True]
+    every: dict[str, Any] = {"kinds": ["raidz"], "confirm": 0, "drive_size": "20TB", "fill": 0.9}
+    ways: tuple[tuple[RiskInputs, dict[str, Any]], ...] = (
+        (asked, {}), (RiskInputs(**inputs), {"erc": "none"}), (RiskInputs(**inputs), {}),
+    )  # fmt: skip
+    plans = [zsim.plan_layouts(12, inputs=each, **every, **more) for each, more in ways]
+    chances = [[row["files_per_year"] for row in plan.rows] for plan in plans]
+    assert chances[0] == chances[1] != chances[2]
+
+
+def test_what_a_fleet_stated_is_a_fleet_again() -> None:
+    fleet = Fleet.from_dict(FLEET)
+    assert (fleet.lead_time, fleet.visit, fleet.pool[1].hours) == (14 * 86_400.0, 2 * HOUR, 9.0)
+    assert Fleet.from_dict(json.loads(json.dumps(fleet.plain()))) == fleet
+    answer = zsim.fleet(fleet)
+    provenance: Any = answer.to_dict()["provenance"]
+    assert zsim.fleet(provenance["scenario"]) == answer
+
+
+def test_a_fleet_is_given_as_fields_or_as_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "fleet.toml"
+    path.write_text('years = 3\ntrials = 20\n[[pool]]\nlayout = "mirror2"\nhours = 9\n')
+    fields = {"years": 3, "trials": 20, "pool": ({"layout": "mirror2", "hours": 9},)}
+    answer = zsim.fleet(Fleet.read(path))
+    assert zsim.fleet(path) == zsim.fleet(str(path)) == zsim.fleet(fields) == answer
+    with pytest.raises(InputError, match="fleet 3 cannot be used: it is a zsim.Fleet, its fields"):
+        zsim.fleet(3)  # type: ignore[arg-type]
+
+
+def test_a_fleet_made_by_its_name_is_refused_in_one_sentence() -> None:
+    with pytest.raises(InputError, match="years 0 cannot be used: it is more than 0"):
+        Fleet(years=0, pool=Fleet.from_dict(FLEET).pool)
+
+
+GRID: dict[str, Any] = {"width": [3, 4], "parity": 1, "fill": 0.3, "drive_size": "200GB"}
+
+
+def test_a_sweep_is_kept_in_sqlite_as_by_the_command(tmp_path: Path) -> None:
+    store = tmp_path / "s.sqlite"
+    kept = zsim.sweep(store=store, jobs=1, **GRID)
+    assert store.read_bytes().startswith(b"SQLite format 3")
+    assert kept == zsim.sweep(jobs=1, **GRID)
+    common = {"fill": 0.3, "drive_size": "200GB"}
+    assert zsim.sweep(common, store=store, width=[3, 4], parity=1)["p50_s"] == kept["p50_s"]
+
+
+def test_what_a_base_is_taken_as() -> None:
+    asked = zsim.sweep(zsim.Scenario(layout="mirror2", drive_size="200GB"), fill=[0.3], jobs=1)
+    assert zsim.sweep({"layout": "mirror2", "drive_size": "200GB"}, fill=[0.3], jobs=1) == asked
+    assert zsim.sweep("mirror2", drive_size="200GB", fill=[0.3], jobs=1)["p50_s"] == asked["p50_s"]
+
+
+def test_the_key_of_an_answer_depends_on_what_named_files_hold(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    stated = {"layout": "mirror2", "drive": str(mine)}
+    keys = []
+    for text in ("a = 1\n", "a = 2\n", "a = 1\n"):
+        mine.write_text(text)
+        keys.append(key_of(stated, "x"))
+    assert keys[0] == keys[2] != keys[1]
+
+
+def test_scenarios_are_compared_as_mappings_too() -> None:
+    fields: dict[str, object] = {"layout": "mirror2", "fill": 0.3}
+    found = zsim.compare(fields, [{"layout": "raidz1x3", "fill": 0.3}], drive_size="200GB", jobs=1)
+    asked = zsim.compare("mirror2", "raidz1x3", fill=0.3, drive_size="200GB", jobs=1)
+    assert found.rows == asked.rows
+    assert found["name"] == ["mirror2", "raidz1x3"]
+    assert found[:1] == (found[0],)
+
+
+def test_a_system_that_is_none_is_refused_before_anything_runs() -> None:
+    with pytest.raises(InputError, match="system 'windows' cannot be used: it is one of linux, freebsd"):
+        zsim.tune("raidz2x6", system="windows")
+
+
+def test_progress_ends_with_one() -> None:
+    heard: list[float] = []
+    zsim.predict(
+        "mirror2", lambda share, words: heard.append(share), drive_size="200GB", fill=0.3, extent="row"
+    )
+    assert heard == sorted(heard)
+    assert heard[-1] == 1.0
+
+
+def test_a_repair_may_be_given_as_quantiles() -> None:
+    found = zsim.risk("mirror2", hours_of=lambda scenario, report: Quantiles(p10=1e4, p50=2e4, p90=4e4))
+    assert (found.repair_s.p10, found.repair_s.p90) == (1e4, 4e4)
+
+
+SMALL: dict[str, Any] = {
+    "kinds": ["mirror"],
+    "confirm": 0,
+    "drive_size": "200GB",
+    "inputs": RiskInputs(hours=HOUR),
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"drives": 12, "confirm": -1}, "confirm -1 cannot be used: it is a whole number, at least 0"),
+        ({"drives": 12, "confirm": "2"}, "confirm '2' cannot be used: it is a whole number"),
+        ({"drives": 12, "spares": -1}, "spares -1 cannot be used: it is a whole number, at least 0"),
+        ({"drives": 0}, "drives 0 cannot be used: it is a whole number, at least 1"),
+        (
+            {"drives": 12, "layout": "raidz2x6"},
+            "layout 'raidz2x6' cannot be used: layouts are what is looked",
+        ),
+        ({"drives": 12, "kinds": "mirror"}, "kinds 'mirror' cannot be used: it is a list of kinds"),
+        ({"drives": 12, "usable": "1T"}, "drives 12 cannot be used: one of drives, usable and budget"),
+        ({}, "drives is missing: one of drives, usable and budget is given"),
+    ],
+)
+def test_what_a_plan_cannot_be_asked(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        zsim.plan_layouts(**{**SMALL, **given})
+    assert said in str(caught.value)
+
+
+def test_a_plan_takes_numbers_and_sizes_as_python_has_them() -> None:
+    asked = zsim.plan_layouts(12, **SMALL)
+    assert zsim.plan_layouts(np.int64(12), **SMALL) == asked  # type: ignore[arg-type]
+    sized = zsim.plan_layouts(usable="1T", **SMALL)
+    assert sized == zsim.plan_layouts(usable=1 << 40, **SMALL)
+    assert "usable 1T" in sized.stated
+
+
+def test_a_validation_is_asked_for_what_there_is_and_shows_itself() -> None:
+    with pytest.raises(InputError, match="population 'x' cannot be used: it is one of given, recipe"):
+        zsim.validate(["raidz_map_vectors"], population="x")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="seed '1' cannot be used"):
+        zsim.validate(["raidz_map_vectors"], seed="1")  # type: ignore[arg-type]
+    found = zsim.validate(["raidz_map_vectors"])
+    assert repr(found).startswith("<Validation: ")
+    assert "raidz_map_vectors" in str(found)
+    assert "raidz_map_vectors" in found._repr_html_()
+    assert found.to_dict()["schema_version"] == 1
+
+
+def test_a_drive_and_a_release_of_a_file_may_be_paths(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('base = "openzfs-2.3"\n')
+    assert zsim.load_release(own) == zsim.load_release("openzfs-2.3")
+    with pytest.raises(InputError, match="drive is missing: it is a name or the path of a file"):
+        zsim.load_drive(None)  # type: ignore[arg-type]
+
+
+def test_every_answer_with_rows_is_a_frame() -> None:
+    pytest.importorskip("pandas")
+    risk = zsim.risk("mirror2", RiskInputs(hours="3h"))
+    fleet = zsim.fleet({"trials": 10, "pool": [{"layout": "mirror2", "hours": 3}]})
+    for answer in (risk, fleet, zsim.plan_layouts(12, **SMALL)):
+        assert answer.to_frame().equals(answer.to_pandas())
+
+
+def test_what_all_rows_of_a_sweep_have_in_common_is_kept(tmp_path: Path) -> None:
+    """A table that is stored tells what was asked, the base too."""
+    base = zsim.Scenario(layout="mirror2", drive_size="200GB", history="home-nas")
+    table = zsim.sweep(base, fill=[0.2, 0.3], jobs=1)
+    assert table.common == base.stated()
+    assert table.heading()[0] == "All: layout mirror2; drive size 200GB; history home-nas."
+    table.save(tmp_path / "table.json")
+    assert json.loads((tmp_path / "table.json").read_text())["common"] == base.stated()
+    assert zsim.sweep(base, store=tmp_path / "s.sqlite", fill=[0.2, 0.3], jobs=1) == table
+    open_layout = {"drive_size": "200GB", "history": "home-nas"}
+    assert zsim.sweep(open_layout, layout=["mirror2"], fill=[0.2], jobs=1).common == {
+        "drive_size": 200_000_000_000, "history": "home-nas",
+    }  # fmt: skip
+
+
+def test_a_layout_may_stand_for_a_scenario() -> None:
+    layout = zsim.Layout.parse("mirror2")
+    fixed: dict[str, Any] = {"fill": 0.3, "drive_size": "200GB"}
+    assert zsim.compare(layout, jobs=1, **fixed) == zsim.compare("mirror2", jobs=1, **fixed)
+    assert zsim.resolve(layout) == zsim.resolve("mirror2")
