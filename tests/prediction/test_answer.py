@@ -81,7 +81,7 @@ def test_a_prediction_is_frozen(prediction: Prediction) -> None:
 
 
 def test_not_a_number_is_no_duration() -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(InputError, match="p50 nan cannot be used: it is a finite number"):
         Quantiles(p50=float("nan"))
 
 
@@ -227,5 +227,5 @@ def test_grids_print_as_text(form: Form) -> None:
 def test_a_share_may_exceed_one_by_rounding_only() -> None:
     assert Bottleneck(resource="x", utilisation=1.0 + 1e-12).utilisation == 1.0
     for wrong in (1.001, -0.1, float("nan")):
-        with pytest.raises(ValidationError):
+        with pytest.raises(InputError, match="utilisation"):
             Bottleneck(resource="x", utilisation=wrong)

@@ -369,7 +369,7 @@ def test_counts_of_an_answer_may_be_nothing_but_not_less() -> None:
     assert answer(**nothing).written_bytes == 0
     assert answer(written_bytes=0, mapping_bytes=None).mapping_bytes is None
     for name in nothing:
-        with pytest.raises(ValueError, match="greater than or equal to 0"):
+        with pytest.raises(InputError, match=f"{name} -1 cannot be used: it is at least 0"):
             answer(**{name: -1})
 
 

@@ -44,9 +44,9 @@ def test_settings_are_no_words(text: str) -> None:
         ("backup", "it has no rate"),
         ("backup 22:00-06:00", "it has no rate"),
         ("reads 20", "'20' is no kind of client"),
-        ("300 reads/s 200/s", "'200/s' repeats what was said"),
-        ("backup copy 20MB/s", "'copy' repeats what was said"),
-        ("backup 20MB/s 30%", "'30%' repeats what was said"),
+        ("300 reads/s 200/s", "'200/s' repeats what is said before it"),
+        ("backup copy 20MB/s", "'copy' repeats what is said before it"),
+        ("backup 20MB/s 30%", "'30%' repeats what is said before it"),
         ("500 IOPS", "it names no kind of client: backup, "),
     ],
 )

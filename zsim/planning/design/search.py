@@ -133,10 +133,10 @@ def plan_layouts(
     return _design(context, "layouts", [*final, *dropped], wishes, sort, wanted)
 
 
-def _whole(name: str, value: int, least: int, for_instance: int) -> int:
+def _whole(name: str, value: int | None, least: int, for_instance: int) -> int:
     """Return a whole number that is given, checked."""
     check_number(name, value, f"write {name}={for_instance}", whole=True)
-    if value < least:
+    if value is None or value < least:
         allowed = f"it is a whole number, at least {least}"
         raise InputError(name, value, allowed, f"write {name}={for_instance}")
     return int(value)
