@@ -314,9 +314,9 @@ def ordered(monkeypatch: pytest.MonkeyPatch) -> Any:
     They make up four extents: (4, 2) scored 3, (0,) 8, (1,) 8, and (3,) 3.
     """
     monkeypatch.setattr(queues, "address_order", lambda queue, vdev: rows(4, 2, 0, 1, 3))
-    monkeypatch.setattr(
-        queues, "scored_extents", lambda queue, part, rules: (rows(0, 0, 1, 2, 3), rows(3, 8, 8, 3))
-    )
+    extents = rows(0, 0, 1, 2, 3)
+    monkeypatch.setattr(queues, "extents_of", lambda queue, part, rules: extents)
+    monkeypatch.setattr(queues, "scored_extents", lambda queue, part, rules: (extents, rows(3, 8, 8, 3)))
     made: Any = object.__new__(PreparedQueue)
     made.queue = SimpleNamespace(offset=rows(20, 35, 15, 49, 5))
     made.rules, made.extents, made.by_address, made._by_extent = None, 1, {}, {}

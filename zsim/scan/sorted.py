@@ -260,6 +260,12 @@ def by_score(extent: NDArray[np.int64], score: NDArray[np.int64]) -> NDArray[np.
     return np.argsort(rank[extent], kind="stable")
 
 
+def extents_of(queue: ScanQueue, rows: NDArray[np.int64], rules: ExtentRules) -> NDArray[np.int64]:
+    """Return the number of the extent of each entry; parameters as in `scored_extents`."""
+    start, end = queue.offset[rows], queue.offset[rows] + queue.asize[rows]
+    return np.concatenate(([0], np.cumsum(start[1:] - end[:-1] > rules.max_gap)))
+
+
 def scored_extents(
     queue: ScanQueue, rows: NDArray[np.int64], rules: ExtentRules
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -279,8 +285,8 @@ def scored_extents(
     score : ndarray of int64, shape (extents,)
         See `extent_score`.
     """
+    extent = extents_of(queue, rows, rules)
     start, end = queue.offset[rows], queue.offset[rows] + queue.asize[rows]
-    extent = np.concatenate(([0], np.cumsum(start[1:] - end[:-1] > rules.max_gap)))
     fill = np.bincount(extent, weights=queue.asize[rows]).astype(np.int64)
     first = np.searchsorted(extent, np.arange(len(fill)))
     last = np.searchsorted(extent, np.arange(len(fill)), side="right") - 1

@@ -18,7 +18,7 @@ from zsim.operation.setup import RunSetup, damaged_vdevs
 from zsim.prediction.exact.tiles import Prepared, Tile
 from zsim.scan.items import NO_ITEM, ScanItems
 from zsim.scan.program import OP_ISSUE, Program, is_traversed, read_chances, with_entries
-from zsim.scan.sorted import ExtentRules, ScanQueue, address_order, queue_entries, scored_extents
+from zsim.scan.sorted import ExtentRules, ScanQueue, address_order, extents_of, queue_entries, scored_extents
 
 I64 = NDArray[np.int64]
 MOST_COPIES = 2
@@ -122,7 +122,7 @@ class PreparedQueue(Prepared):
         rows, slab = self._slabs(vdev, starts)
         bounds = np.searchsorted(slab, np.arange(len(starts) + 1))
         self.by_address[vdev] = [rows[a:b] for a, b in pairwise(bounds)]
-        self.extents += len(scored_extents(self.queue, rows, self.rules)[1])
+        self.extents += int(extents_of(self.queue, rows, self.rules)[-1]) + 1
 
     def _slabs(self, vdev: int, starts: I64) -> tuple[I64, I64]:
         """Return the entries of a top-level vdev in LBA order, and the metaslab of each."""
