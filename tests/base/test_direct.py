@@ -37,13 +37,18 @@ class Shape(NamedTuple):
     factor: float
 
 
-def ran(function: Callable[..., Any], *arguments: object) -> Any:
-    """Translate a kernel and run it."""
+def translated(function: Callable[..., Any], kinds: Any) -> Callable[..., Any]:
+    """Return a kernel translated for such arguments."""
     if binding.llvm_version_info[0] < assemble.LEAST_LLVM:
         pytest.skip("with so old an LLVM numba compiles the kernels")
+    return native.load(assemble.compiled(function, kinds), kinds)
+
+
+def ran(function: Callable[..., Any], *arguments: object) -> Any:
+    """Translate a kernel and run it."""
     kinds = native.kinds_of(arguments)
     assert kinds is not None
-    return native.load(assemble.compiled(function, kinds), kinds)(*arguments)  # type: ignore[arg-type]
+    return translated(function, kinds)(*arguments)
 
 
 def same(function: Callable[..., Any], *arguments: object) -> None:
@@ -61,7 +66,7 @@ def divided(one: int, other: int) -> tuple[int, int]:
 
 def test_integers_are_divided_downwards_and_by_zero_to_nothing() -> None:
     kinds = ("int64", "int64")
-    kernel = native.load(assemble.compiled(divided, kinds), kinds)  # type: ignore[arg-type]
+    kernel = translated(divided, kinds)
     for one in INTEGERS:
         for other in INTEGERS:
             assert kernel(one, other) == ((one // other, one % other) if other else (0, 0))
@@ -95,7 +100,7 @@ def extremes(one: int, other: int) -> tuple[int, int, float, int, int]:
 @pytest.mark.parametrize("kernel", [integers, conditions, extremes])
 def test_integers_are_as_in_python(kernel: Callable[..., Any]) -> None:
     kinds = ("int64", "int64")
-    compiled = native.load(assemble.compiled(kernel, kinds), kinds)  # type: ignore[arg-type]
+    compiled = translated(kernel, kinds)
     for one in INTEGERS:
         for other in INTEGERS:
             assert compiled(one, other) == kernel(one, other)
