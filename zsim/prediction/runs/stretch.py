@@ -9,6 +9,7 @@ from zsim.case.case import Case
 from zsim.operation.result import RunResult
 from zsim.operation.run import Run
 from zsim.prediction.inputs.population import miniature
+from zsim.prediction.inputs.room import make_room
 from zsim.prediction.runs.member import MemberResult, setup_of
 from zsim.prediction.runs.what_if import Baseline
 from zsim.vdevs.kind import kind_of
@@ -43,6 +44,7 @@ def stretch(bench: Baseline, blocks: int) -> RunResult:
     if bench.shown is not bench.result or run.end >= wanted:
         return run
     more = min(_most_blocks(case), math.ceil(blocks * wanted / run.end))
+    make_room(more)
     # The pool is not kept: of so many blocks, the places that are not run are some megabytes.
     longer = Run(setup_of(case, miniature(case, blocks=more), bench.result.model, case.release))
     result = longer.execute_for(2.0 * wanted)
