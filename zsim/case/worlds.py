@@ -261,10 +261,9 @@ def _of_size(world: Case, size: int) -> Case:
     assert shelf is not None
     model = shelf.sized(world.drive.name, size)
     world = replace(world, drive=model, drive_size=size, pool_size=total)
-    if not (stated.new_drive or stated.new_drive_size or world.repairs_class):
-        world = replace(world, new_drive=model, new_drive_size=size)
-    elif world.new_drive.is_generic and not stated.new_drive_size and not world.repairs_class:
-        new = shelf.sized(world.new_drive.name, size)
+    of_any_size = not stated.new_drive or world.new_drive.is_generic
+    if of_any_size and not (stated.new_drive_size or world.repairs_class):
+        new = shelf.sized(world.new_drive.name, size) if stated.new_drive else model
         world = replace(world, new_drive=new, new_drive_size=size)
     if stated.alloc is not None:
         return replace(world, fill=world.alloc / total)

@@ -198,10 +198,9 @@ def stated_fields(given: Given) -> dict[str, object]:
     """Return the fields that are stated: the user's defaults, then the file, then --set, then the flags."""
     from zsim.scenario import files
 
-    named, data = _names(given.get("file")), defaults()
+    named, data, by_hand = _names(given.get("file")), defaults(), _stated_by_hand(given)
     if named:
-        settled = {*stated_by_flags(given), *files.names_set(words(given, "settings"))}
-        there = fields_in(named, settled)
+        there = fields_in(named, by_hand)
         if "fill" in there or "alloc" in there:
             data = {name: value for name, value in data.items() if name not in ("fill", "alloc")}
         data |= there
@@ -213,11 +212,17 @@ def stated_fields(given: Given) -> dict[str, object]:
     data = files.put_aside(data, stated)
     _check_names(data)
     told = data | stated
-    by_hand = {*stated, *files.names_set(words(given, "settings"))}
     if "operation" in by_hand and told.get("operation") in NO_REPAIR:
         # What a file tells of a repair is none of what is asked.
         told = {name: value for name, value in told.items() if name not in OF_REPAIR or name in by_hand}
     return told
+
+
+def _stated_by_hand(given: Given) -> set[str]:
+    """Return the names of the fields that flags and --set state; a file may tell of others."""
+    from zsim.scenario import files
+
+    return {*stated_by_flags(given), *files.names_set(words(given, "settings"))}
 
 
 def fields_of_pool(given: Given, allowed: str, instead: Mapping[str, str]) -> dict[str, object]:
@@ -236,10 +241,7 @@ def fields_of_pool(given: Given, allowed: str, instead: Mapping[str, str]) -> di
     InputError
         When one is stated by hand; what a file tells of a repair is left out, and that is said.
     """
-    from zsim.scenario import files
-
-    stated = stated_fields(given)
-    by_hand = {*stated_by_flags(given), *files.names_set(words(given, "settings"))}
+    stated, by_hand = stated_fields(given), _stated_by_hand(given)
     told = [name for name in instead if stated.get(name) is not None]
     for name in told:
         if name in by_hand:

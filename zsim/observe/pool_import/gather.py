@@ -256,7 +256,7 @@ def _missing(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
     if evidence.status is None:
         return []
     found: list[DriveActivity] = []
-    scan = evidence.status.scan
+    scan, numbers = evidence.status.scan, leaf_numbers(tops)
     active = scan is not None and scan.active
     for place in tops.order:
         slots = _slots(tops.vdevs[place])
@@ -270,7 +270,7 @@ def _missing(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
         if first and evidence.value("replace_in") is None and (active or due):
             waits = [child for child in slots if child.children and active and child.children[-1].waits]
             gone += [child.children[0] for child in waits if child.children[0].state in GONE]
-            found += [_gone(each, leaf_numbers(tops)) for each in gone]
+            found += [_gone(each, numbers) for each in gone]
     return found
 
 
