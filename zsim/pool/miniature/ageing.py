@@ -6,6 +6,7 @@ import math
 import random
 import threading
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -254,10 +255,11 @@ def _keep(run: AgedRun, pool: _KeptPool) -> None:
     """Keep a pool, and let others go, drawn at random, until they are no more than may be kept."""
     with _KEEPING:
         _kept.pop(run, None)
-        others = list(_kept)
-        blocks = len(pool.blocks) + sum(len(_kept[each].blocks) for each in others)
-        while others and (len(others) >= MOST_KEPT or blocks > MOST_TOGETHER):
-            blocks -= len(_kept.pop(others.pop(_leaving.randrange(len(others)))).blocks)
+        # A recipe takes long to hash: pools are looked up only where one has to go.
+        blocks = len(pool.blocks) + sum(len(each.blocks) for each in _kept.values())
+        while _kept and (len(_kept) >= MOST_KEPT or blocks > MOST_TOGETHER):
+            leaving = next(islice(_kept, _leaving.randrange(len(_kept)), None))
+            blocks -= len(_kept.pop(leaving).blocks)
         _kept[run] = pool
 
 
