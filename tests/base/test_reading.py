@@ -132,6 +132,17 @@ def test_a_bomb_is_refused(ending: str, tmp_path: Path, monkeypatch: pytest.Monk
         read_bytes(path, most=16 << 20)
 
 
+def test_a_json_document_has_a_limit_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parsed it takes several times as much: 1.3 GB and 4 s of one that was damaged in its middle."""
+    monkeypatch.setattr(reading, "MAX_JSON", 100)
+    path = tmp_path / "r.json"
+    path.write_text('{"a": "' + "x" * 80 + '"}', encoding="utf-8")
+    assert read_json(path) == {"a": "x" * 80}
+    path.write_text('{"a": "' + "x" * 100 + '"}', encoding="utf-8")
+    with pytest.raises(InputError, match="comes to more than 100 bytes"):
+        read_json(path)
+
+
 @pytest.mark.parametrize("ending", [".zst", ".gz"])
 def test_a_cut_file_is_refused(ending: str, tmp_path: Path) -> None:
     content = np.random.default_rng(1).bytes(300_000)

@@ -83,6 +83,7 @@ def test_help_of_a_command_is_light_and_says_what_it_does(name: str) -> None:
         (["scenario", "show", "--layot", "raidz2x6"], "did you mean --layout"),
         (["scenario", "show", "--layout"], "--layout"),
         (["scenario", "show", "surplus"], "surplus"),
+        (["scenario", "show", "--\n\n\x1b[31mred"], "is not an option of"),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence(arguments: list[str], wanted: str) -> None:

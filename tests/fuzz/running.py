@@ -154,6 +154,16 @@ def run(trial: Trial) -> Outcome:
         return run_forked(trial)
 
 
+def _resident_kb() -> int:
+    """Return what this process holds [KB]: a file of gigabytes to be tried is in its memory, and in its children's."""
+    words = (
+        Path("/proc/self/statm").read_text(encoding="ascii").split()
+        if Path("/proc/self/statm").exists()
+        else []
+    )
+    return int(words[1]) * resource.getpagesize() // 1024 if words else 0
+
+
 def run_here(trial: Trial) -> Outcome:
     """Run a trial in this process."""
     home = Path(tempfile.mkdtemp(prefix="zsim-fuzz-"))
@@ -227,14 +237,14 @@ def run_forked(trial: Trial) -> Outcome:
         lay_out(trial.files, home)
         (outside / "in").write_bytes(trial.stdin)
         before = _listing(home)
-        began = time.perf_counter()
+        began, here = time.perf_counter(), _resident_kb()
         pid = os.fork()
         if pid == 0:
             _child(trial, home, outside)
         status, used = _wait(pid, began)
         left = {name: size for name, size in _listing(home).items() if before.get(name) != size}
         return Outcome(
-            os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss << 10,
+            os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, max(0, used.ru_maxrss - here) << 10,
             time.perf_counter() - began, (outside / "out").read_bytes()[:5_000_000], (outside / "err").read_bytes()[:5_000_000],
             left, (outside / "progress").exists(),
         )  # fmt: skip

@@ -343,6 +343,16 @@ def test_a_run_that_is_broken_off_ends_then_and_has_the_share_that_was_issued() 
     assert 0.2 < run.share() < 0.6
 
 
+@pytest.mark.parametrize("release", ["openzfs-2.3", "zol-0.7.13"])
+def test_a_run_without_its_table_of_blocks_is_the_same(release: str) -> None:
+    setup = replace(small(), release=load_release(release))
+    run = Run(setup)
+    run.forget_blocks()
+    assert len(run.setup.blocks) == len(run.pool.setup.blocks) == len(run.work.setup.blocks) == 0
+    found, whole = run.execute(), Run(setup).execute()
+    assert (found.end, found.children, found.issued_bytes) == (whole.end, whole.children, whole.issued_bytes)
+
+
 def test_a_scan_of_next_to_nothing_spans_from_its_first_io_to_its_last() -> None:
     """However short: nothing is rounded up to a second."""
     result = Run(small(blocks=40)).finish()

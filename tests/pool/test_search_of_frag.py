@@ -12,6 +12,7 @@ import pytest
 
 from zsim.base.errors import InputError
 from zsim.pool.miniature import ageing
+from zsim.pool.miniature.shape import Miniature
 from zsim.pool.recipes.recipe import Expand, Fill, Growth, Overwrite
 
 HISTORY: Any = SimpleNamespace(
@@ -39,6 +40,12 @@ class Run:
     reduced: Any = field(default_factory=lambda: REDUCED)
 
 
+def pool_of(frag: float) -> ageing.AgedPool:
+    """Return a pool of ten blocks that has a FRAG."""
+    nothing: Any = None
+    return ageing.AgedPool(Miniature(nothing, 1.0, nothing, (0,), written=10), 2.0, 0.5, frag)
+
+
 def history(**changes: Any) -> Any:
     return SimpleNamespace(**{**vars(HISTORY), **changes})
 
@@ -59,11 +66,13 @@ def search(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[float, list[f
             aims.append(aim)
             before = min(aim, most)
             end = end_of(before)
-            return ageing._Built(SimpleNamespace(frag=end), run.growth, before, end)  # type: ignore[arg-type]
+            return ageing._Built(pool_of(end), run.growth, before, end)
 
         monkeypatch.setattr(ageing, "_built", built)
         monkeypatch.setattr(ageing, "_frag_sizes", lambda run, of: 1.0 if of else times)
-        return ageing._built_to_end(Run(), wanted).frag, aims  # type: ignore[arg-type]
+        found = ageing._built_to_end(Run(), wanted)  # type: ignore[arg-type]
+        assert found.miniature.written == 10 * len(aims), "all that was tried was written"
+        return found.frag, aims
 
     return found
 
@@ -151,7 +160,7 @@ class Pools:
         place = len(self.ran) - 1
         return SimpleNamespace(
             recipe=recipe, fill=self.fills[place], vdev_fills=self.vdevs[place] if self.vdevs else (),
-            run=lambda *more: steps.extend(more),
+            written=10, run=lambda *more: steps.extend(more),
         )  # fmt: skip
 
 
@@ -161,9 +170,10 @@ def built(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[list[Any]]]:
 
     def ran(pools: Pools, run: Run) -> list[list[Any]]:
         monkeypatch.setattr(ageing, "Pool", pools)
-        monkeypatch.setattr(ageing, "miniature_of", lambda *given: None)
+        monkeypatch.setattr(ageing, "miniature_of", lambda *given: pool_of(0.1).miniature)
         monkeypatch.setattr(ageing, "_frag", lambda *given: 0.1)
-        ageing._built(run, None)  # type: ignore[arg-type]
+        made = ageing._built(run, None)  # type: ignore[arg-type]
+        assert made.pool.miniature.written == 10 * len(pools.ran), "those that were too full were written too"
         return pools.ran
 
     return ran

@@ -396,19 +396,19 @@ def test_a_pool_without_room_is_simulated_less_full(monkeypatch: pytest.MonkeyPa
     def made(one: Case, history: Any, fill: float, frag: Any, size: Any) -> Any:
         fills.append(fill)
         if len(fills) < 4:
-            raise HistoryError("no room")
-        return "pool"
+            raise HistoryError("no room", len(fills))
+        return SimpleNamespace(after=lambda written: f"pool after {written}")
 
     pool, note = nearest(monkeypatch, made, case(fill=0.9))
     less = population.LESS_FULL
-    assert pool == "pool"
+    assert pool == "pool after 6"
     assert fills == pytest.approx([0.9, 0.9 * less, 0.9 * less**2, 0.9 * less**3])
     assert "instead of 90 %" in note
     fills.clear()
     monkeypatch.setattr(population, "TRIES", 2)
-    with pytest.raises(InputError, match="finds no room"):
+    with pytest.raises(population.NoRoomError, match="finds no room") as refused:
         nearest(monkeypatch, made, case(fill=0.9))
-    assert len(fills) == 3
+    assert (len(fills), refused.value.written) == (3, 6)
 
 
 def test_what_a_pool_without_room_has_laid_out_is_gone_before_it_is_tried_again(
@@ -420,7 +420,7 @@ def test_what_a_pool_without_room_has_laid_out_is_gone_before_it_is_tried_again(
     def made(one: Case, history: Any, fill: float, frag: Any, size: Any) -> Any:
         assert not any(each() is not None for each in laid_out)
         if len(laid_out) == 2:
-            return "pool"
+            return SimpleNamespace(after=lambda written: "pool")
         blocks = np.zeros(10)
         laid_out.append(weakref.ref(blocks))
         raise HistoryError("no room")

@@ -160,7 +160,7 @@ def test_a_short_run_is_repeated_with_as_many_blocks_as_the_time_takes(
     ran: list[float] = []
 
     def run(_setup: object) -> Any:
-        return SimpleNamespace(execute_for=ran.append, release=lambda: None)
+        return SimpleNamespace(execute_for=ran.append, forget_blocks=lambda: None, release=lambda: None)
 
     monkeypatch.setattr(stretch, "miniature", lambda _case, blocks: asked.append(blocks))
     monkeypatch.setattr(stretch, "setup_of", lambda *_: None)
@@ -168,6 +168,7 @@ def test_a_short_run_is_repeated_with_as_many_blocks_as_the_time_takes(
     given = bench(operation, load, end, same=same)
     given.result.model.leaves = ()
     given.case.release = None
+    given.pool = SimpleNamespace(table=range(5_000))
     found = stretch.stretch(given, 5_000)
     if more is None:
         assert found is given.shown.run

@@ -34,6 +34,8 @@ MAX_TEXT = 256 << 20
 """Bytes of a file that is read as a whole."""
 MAX_MODEL = 4 << 20
 """Bytes of a file of numbers that somebody wrote: scenarios, drives, cases."""
+MAX_JSON = 64 << 20
+"""Bytes of a JSON document, which takes several times as much in memory."""
 MOST_PARSED = 128
 """Files of which the parsed content is kept."""
 MAX_UNPACKED = 1 << 40
@@ -398,7 +400,7 @@ def toml_of(text: str, path: str | Path, field: str = "file", remedy: str = REME
 
 def read_json(path: str | Path, field: str = "file", remedy: str = REMEDY) -> object:
     """Return the content of a JSON file; see `read_toml` for the errors."""
-    return json_of(read_text(path, field, remedy), path, field, remedy)
+    return json_of(read_text(path, field, remedy, MAX_JSON), path, field, remedy)
 
 
 def json_of(text: str, path: str | Path, field: str = "file", remedy: str = REMEDY) -> object:

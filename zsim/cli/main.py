@@ -153,7 +153,7 @@ def usage_sentence(error: click.ClickException) -> str:
     command = context.command_path if context is not None else "zsim"
     text = one_line(error.format_message())
     if isinstance(error, click.NoSuchOption):
-        text = f"{error.option_name} is not an option of '{command}'"
+        text = f"{one_line(error.option_name)} is not an option of '{command}'"
         if any(error.option_name in each.opts for each in cli.params):
             name, _, rest = command.partition(" ")
             example = f"'{name} {error.option_name} {rest}'"

@@ -84,6 +84,12 @@ class WholeWork:
         issued = sum(self.plane.stream(number, "issued_bytes") for number in streams)
         return float(issued / self._issue_bytes)
 
+    def forget_blocks(self) -> None:
+        """Let go of the table of blocks: plane, walk and queues hold what a scan needs of it."""
+        self.setup = self.blocks.setup = self.setup.without_blocks()
+        if self.setup.collects:
+            self.blocks.walk = self.blocks.walk.part(slice(0))
+
     def release(self) -> None:
         """Let go of the data plane."""
         self.plane = cast("Plane", None)
@@ -164,6 +170,12 @@ class Run:
         result = self.result()
         steps.close()  # else what is suspended half-way holds the plane and all blocks
         return result
+
+    def forget_blocks(self) -> None:
+        """Let go of the table of blocks of a resilver or scrub, some 110 bytes a block."""
+        assert isinstance(self.work, WholeWork)
+        self.work.forget_blocks()
+        self.setup = self.pool.setup = self.work.setup
 
     def finish(self) -> RunResult:
         """Run to the end, and let go of the data plane, which takes most of the memory."""

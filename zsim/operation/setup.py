@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,6 +144,10 @@ class RunSetup:
     def places(self) -> BlockTable:
         """The blocks at distances as in the real pool."""
         return self.blocks if self.visited is None else self.visited
+
+    def without_blocks(self) -> RunSetup:
+        """Return it without the table of blocks, for a run that is laid out."""
+        return replace(self, blocks=self.blocks.take(np.zeros(0, np.intp)), visited=None)
 
     @property
     def collects(self) -> bool:

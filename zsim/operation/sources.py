@@ -113,7 +113,8 @@ class WholeQueues(WholeVisits):
         self.queue = blocks.queue
         self.extents = extent_rules(pool.release)
         self.pending = PendingEntries(self.queue, self.extents.max_gap)
-        self._first_entry = np.full(len(blocks.setup.blocks), -1, np.int64)
+        self._copies = blocks.setup.blocks.dva_count
+        self._first_entry = np.full(len(self._copies), -1, np.int64)
         self._first_entry[blocks.rows[::-1]] = np.arange(len(self.queue))[::-1]
         self._orders: list[I64] = []
         self._programs: list[Program] = []
@@ -175,7 +176,7 @@ class WholeQueues(WholeVisits):
         row = int(unwind[rows[stopped]])
         while row >= 0:
             first = int(self._first_entry[row])
-            above.append(np.arange(first, first + int(self.blocks.setup.blocks.dva_count[row])))
+            above.append(np.arange(first, first + int(self._copies[row])))
             row = int(unwind[row])
         return np.concatenate(above) if above else np.zeros(0, np.int64)
 

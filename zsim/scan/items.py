@@ -23,7 +23,7 @@ def _no_columns() -> NDArray[np.int16]:
 class ScanItems:
     """Blocks the scan can visit or issue, as the engines take them.
 
-    Numbers of few bits take 32 where tables are joined (`NARROW`).
+    Numbers of few bits may take 32, as they do where tables are joined (`NARROW`).
 
     Attributes
     ----------
@@ -46,12 +46,12 @@ class ScanItems:
         Data columns of the stripe of the copy that is read, and of the others; 0: as of new blocks.
     """
 
-    vdev: NDArray[np.int64]
+    vdev: NDArray[np.integer[Any]]
     offset: NDArray[np.int64]
     psize: NDArray[np.int64]
     level0: NDArray[np.bool_]
-    copies: NDArray[np.int64]
-    copy_count: NDArray[np.int64]
+    copies: NDArray[np.integer[Any]]
+    copy_count: NDArray[np.integer[Any]]
     copy_vdev: NDArray[np.int64]
     copy_offset: NDArray[np.int64]
     prefetch_first: NDArray[np.int64]
@@ -71,7 +71,7 @@ class ScanItems:
 
 
 def plain_items(
-    vdev: NDArray[np.int64],
+    vdev: NDArray[np.integer[Any]],
     offset: NDArray[np.int64],
     psize: NDArray[np.int64],
     *,

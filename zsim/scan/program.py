@@ -7,8 +7,8 @@ issued after its subtree); `issue_orders` gives the orders of the sorted scan's 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple, TypedDict
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from zsim.base.arrays import I16, I64
 from zsim.base.jit import njit
 from zsim.pool.blocks import LEVEL_OBJSET, MAX_DVAS, BlockTable
-from zsim.scan.items import NO_ITEM, ScanItems, joined_items, plain_items
+from zsim.scan.items import NO_ITEM, ScanItems, joined_items
 from zsim.vdevs.arrays import first_on_vdev
 from zsim.vdevs.dispatch import touched_blocks
 from zsim.vdevs.kind import data_columns, kind_of
@@ -75,6 +75,11 @@ class Program:
     def part(self, rows: NDArray[np.int64] | NDArray[np.bool_] | slice) -> Program:
         """Return some of the operations, as an index of numpy names them."""
         return Program(self.code[rows], self.item[rows])
+
+
+def issuing(item: NDArray[np.int64]) -> Program:
+    """Return the program that issues items in the order given."""
+    return Program(np.broadcast_to(np.int64(OP_ISSUE), len(item)), item)
 
 
 def is_traversed(blocks: BlockTable) -> NDArray[np.bool_]:
@@ -414,11 +419,11 @@ def scan_items(
 class Places(TypedDict):
     """Where blocks are read, and where their other copies are; see `ScanItems`."""
 
-    vdev: I64
+    vdev: NDArray[np.integer[Any]]
     offset: I64
     columns: I16
-    copies: I64
-    copy_count: I64
+    copies: NDArray[np.integer[Any]]
+    copy_count: NDArray[np.integer[Any]]
     copy_vdev: I64
     copy_offset: I64
     copy_columns: I16
@@ -451,8 +456,8 @@ def _places(
     chance : ndarray of float64, shape (m,)
         See `preferred_copy`.
     """
-    vdev, offset, columns = first.vdev.astype(np.int64), first.offset.copy(), first.columns.copy()
-    count, place = np.maximum(dvas.astype(np.int64) - 1, 0), np.arange(MAX_DVAS)[None, :]
+    vdev, offset, columns = first.vdev.astype(np.int32), first.offset.copy(), first.columns.copy()
+    count, place = np.maximum(dvas.astype(np.int32) - 1, 0), np.arange(MAX_DVAS)[None, :]
     chosen = preferred_copy(held.vdev, dvas[several], chance)
     vdev[several], offset[several], columns[several] = held.at(np.arange(len(several)), chosen)
     others = (place < dvas[several, None]) & (place != chosen[:, None])
@@ -460,7 +465,7 @@ def _places(
         "vdev": vdev,
         "offset": offset,
         "columns": columns,
-        "copies": np.cumsum(count) - count,
+        "copies": np.cumsum(count, dtype=np.int32) - count,
         "copy_count": count,
         "copy_vdev": held.vdev[others].astype(np.int64),
         "copy_offset": held.offset[others],
@@ -507,9 +512,19 @@ def with_entries(
     )
     all_of.offset[:, 0] = own.offset[several]
     places = _places(own, several, all_of, np.ones_like(count) if scrub else count, chance[several])
-    new = plain_items(places["vdev"], places["offset"], items.psize[rows], level0=items.level0[rows])
+    del held, own, all_of, count  # of half a million blocks some 20 MB, while a second table of items is made
     nowhere = np.broadcast_to(np.int64(NO_ITEM), len(rows))
-    return joined_items(items, replace(new, **places, unwind=nowhere))
+    new = ScanItems(
+        **places,
+        psize=items.psize[rows],
+        level0=items.level0[rows],
+        prefetch_first=nowhere,
+        prefetch_next=nowhere,
+        in_memory=np.broadcast_to(np.False_, len(rows)),
+        unwind=None if items.unwind is None else nowhere,
+    )
+    del places
+    return joined_items(items, new)
 
 
 def rewritten_by_start(blocks: BlockTable) -> NDArray[np.bool_]:

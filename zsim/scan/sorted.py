@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from zsim.base.jit import njit
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.scan.items import ScanItems
-from zsim.scan.program import OP_ISSUE, DamagedVdev, Program, read_chances, with_entries
+from zsim.scan.program import DamagedVdev, Program, issuing, read_chances, with_entries
 
 SIO_BYTES, DVA_BYTES = 120, 16
 # A smaller part of a queue is sorted; of a larger one, the sorted whole is gone through.
@@ -164,10 +164,10 @@ def with_own_items(
     number[own] = np.arange(len(items), len(items) + len(own))
     chance = read_chances(seed + 1, len(queue))[own]
     more = with_entries(
-        items, blocks, rows[own], queue.copy[own],
+        replace(items, unwind=None), blocks, rows[own], queue.copy[own],
         chance=chance, scrub=scrub, vdevs=vdevs, elsewhere=elsewhere,
     )  # fmt: skip
-    return replace(more, unwind=None), replace(queue, item=number)
+    return more, replace(queue, item=number)
 
 
 class Addresses:
@@ -338,4 +338,4 @@ def extent_score(fill: int, size: int, weight: int, coarse: bool) -> int:
 
 def issue_program(queue: ScanQueue, rows: NDArray[np.int64]) -> Program:
     """Return the program that issues queue entries in the order given."""
-    return Program(np.full(len(rows), OP_ISSUE, np.int64), queue.item[rows])
+    return issuing(queue.item[rows])

@@ -118,6 +118,16 @@ def test_a_store_whose_cells_are_no_text_is_refused(column: str, value: object, 
         Store(path)
 
 
+def test_a_cell_as_large_as_a_damaged_file_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    filled(path, range(1)).close()
+    with sqlite3.connect(path) as base:
+        base.execute("UPDATE answers SET answer = ?", ("9" * (17 << 20),))
+    base.close()
+    with pytest.raises(InputError, match="too big"):
+        export(Store(path), tmp_path / "out.csv")
+
+
 def test_a_writer_that_is_killed_loses_no_finished_row(tmp_path: Path) -> None:
     path = tmp_path / "study.sqlite"
     with subprocess.Popen(

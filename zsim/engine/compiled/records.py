@@ -191,8 +191,8 @@ LINK_DTYPE = dtype_of(LinkRecord)
 class OperationRecord:
     """A step of the scan's program."""
 
-    item: Int64
-    code: Int64
+    item: Int32
+    code: Int32
 
 
 OPERATION_DTYPE = dtype_of(OperationRecord)
@@ -201,12 +201,13 @@ OPERATION_DTYPE = dtype_of(OperationRecord)
 class ItemRecord:
     """A block that the scan visits."""
 
+    # Looked up at random, and as many as blocks: as small as it can be.
     offset: Int64
-    psize: Int64
-    copies: Int64
-    prefetch_first: Int64
-    prefetch_next: Int64
-    unwind: Int64
+    psize: Int32
+    copies: Int32
+    prefetch_first: Int32
+    prefetch_next: Int32
+    unwind: Int32
     vdev: Int16
     # Data columns of the block's stripe, 0: as of new blocks.
     columns: Int16

@@ -20,7 +20,7 @@ from zsim.operation.pool import SimulatedPool
 from zsim.operation.setup import RunSetup
 from zsim.operation.txg import vdev_asize
 from zsim.scan.items import ScanItems
-from zsim.scan.program import OP_ISSUE, Program
+from zsim.scan.program import issuing
 from zsim.scan.rebuild import allocated_ranges
 from zsim.vdevs.kind import kind_of
 from zsim.vdevs.ranges import cut
@@ -193,7 +193,7 @@ class ReflowScan(BackgroundScan):
         """Issue items and let them end."""
         plane, begin, count = self.control.plane, self.control.plane.now, len(items)
         plane.put_items(items)
-        program = Program(np.full(count, OP_ISSUE, np.int64), np.arange(count, dtype=np.int64))
+        program = issuing(np.arange(count, dtype=np.int64))
         yield from self.run(program, window)
         self.pool.book("expand", begin - self.pool.start)
 

@@ -18,7 +18,7 @@ from zsim.operation.rules import rebuild_window
 from zsim.operation.setup import RunSetup, damaged_vdev
 from zsim.operation.txg import asize_of, hole_order
 from zsim.scan.items import ScanItems
-from zsim.scan.program import OP_ISSUE, Program
+from zsim.scan.program import Program, issuing
 from zsim.scan.rebuild import rebuild_chunks, with_chunks
 from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.vdevs.kind import kind_of
@@ -160,6 +160,6 @@ def chunk_programs(setup: RunSetup, items: ScanItems) -> tuple[ScanItems, list[P
     if not setup.release.rebuild_waits:
         edges = edges[:0]
     parts = np.split(rows, edges)
-    programs = [Program(np.full(len(part), OP_ISSUE, np.int64), part) for part in parts]
+    programs = [issuing(part) for part in parts]
     metaslabs = [int(chunks.metaslab[part[0] - len(items)]) if len(part) else 0 for part in parts]
     return with_chunks(items, chunks, number), programs, metaslabs

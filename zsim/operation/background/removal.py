@@ -24,7 +24,7 @@ from zsim.pool.recipes.recipe import TopLevel
 from zsim.pool.recipes.styles import AllocatorStyle, allocator_style
 from zsim.pool.simulator.evacuating import Pieces, evacuate
 from zsim.scan.items import ScanItems
-from zsim.scan.program import OP_ISSUE, Program
+from zsim.scan.program import issuing
 from zsim.scan.rebuild import allocated_ranges
 from zsim.scenario.layout import VdevSpec
 from zsim.vdevs.kind import NORMAL
@@ -218,7 +218,7 @@ class RemovalScan(BackgroundScan):
         """Copy everything, then wait for the last txgs."""
         self.limit_copying()
         self.start_txgs()
-        program = Program(np.full(self.copies, OP_ISSUE, np.int64), np.arange(self.copies, dtype=np.int64))
+        program = issuing(np.arange(self.copies, dtype=np.int64))
         begin = self.control.plane.now
         yield from self.run(program, Window(OUTSTANDING, False))
         self.pool.book("remove", begin - self.pool.start)

@@ -23,6 +23,8 @@ ENDING = ".sqlite"
 FORM = 1
 WAIT_S = 60.0
 """How long a writer waits for another."""
+MOST_CELL_BYTES = 16 << 20
+"""Of a scenario or an answer, which are some kilobytes: a damaged file may have cells as large as itself."""
 _SCHEMA = """
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS form (version INTEGER NOT NULL);
@@ -72,6 +74,7 @@ class Store:
             )
         with self._explained():
             self._base = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
+            self._base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_CELL_BYTES)
         with self._explained():
             self._begin(self._is_new(must_exist))
 

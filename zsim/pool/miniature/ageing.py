@@ -6,6 +6,7 @@ import math
 import random
 import threading
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ _KEEPING = threading.Lock()
 _kept: dict[AgedRun, _KeptPool] = {}
 _leaving = random.Random(0)
 """Draws the pool that goes: worlds come round in one order, so what was used longest ago is wanted next."""
-_found_no_room: dict[AgedRun, str] = {}
+_found_no_room: dict[AgedRun, HistoryError] = {}
 """Histories that a pool could not hold, and why: nearly full, each pool is tried several times."""
 
 
@@ -68,6 +69,10 @@ class AgedPool:
     rounds: float
     fill: float
     frag: float
+
+    def after(self, written: int) -> AgedPool:
+        """Return the same with so many blocks more that were written before it was as asked for."""
+        return replace(self, miniature=replace(self.miniature, written=self.miniature.written + written))
 
 
 class _KeptPool(NamedTuple):
@@ -230,12 +235,13 @@ def _kept_or_run(run: AgedRun) -> AgedPool:
     if known is not None:
         return known.pool()
     if without_room is not None:
-        raise HistoryError(without_room)
+        raise HistoryError(str(without_room), without_room.written)
     try:
         found = _aged(run)
     except HistoryError as error:
         with _KEEPING:
-            _found_no_room[run] = str(error)
+            # A copy: what was raised holds all that was being laid out.
+            _found_no_room[run] = HistoryError(str(error), error.written)
             while len(_found_no_room) > MOST_KEPT:
                 del _found_no_room[next(iter(_found_no_room))]
         raise
@@ -249,10 +255,11 @@ def _keep(run: AgedRun, pool: _KeptPool) -> None:
     """Keep a pool, and let others go, drawn at random, until they are no more than may be kept."""
     with _KEEPING:
         _kept.pop(run, None)
-        others = list(_kept)
-        blocks = len(pool.blocks) + sum(len(_kept[each].blocks) for each in others)
-        while others and (len(others) >= MOST_KEPT or blocks > MOST_TOGETHER):
-            blocks -= len(_kept.pop(others.pop(_leaving.randrange(len(others)))).blocks)
+        # A recipe takes long to hash: pools are looked up only where one has to go.
+        blocks = len(pool.blocks) + sum(len(each.blocks) for each in _kept.values())
+        while _kept and (len(_kept) >= MOST_KEPT or blocks > MOST_TOGETHER):
+            leaving = next(islice(_kept, _leaving.randrange(len(_kept)), None))
+            blocks -= len(_kept.pop(leaving).blocks)
         _kept[run] = pool
 
 
@@ -289,7 +296,7 @@ def _built(run: AgedRun, aim: float | None) -> _Built:
     # Snapshots hold what was overwritten, and a vdev that is added later is no room for it.
     held = 1.0 / (1.0 + history.snapshots * history.overwritten) if growth.stages else 1.0
     grown = any(vdev.spec.grown for vdev in run.reduced.vdevs)
-    aged = _Aged(float(run.rounds), 0.0, 0.0)
+    aged, written = _Aged(float(run.rounds), 0.0, 0.0), 0
     for left in reversed(range(FILL_TRIES)):
         full = growth.stages[0][0] if growth.stages else fill
         first = full * held
@@ -315,11 +322,12 @@ def _built(run: AgedRun, aim: float | None) -> _Built:
             # What the snapshots hold is known now; as much less has to be there from the first.
             held *= fill / pool.fill
         if left:
+            written += pool.written
             del pool  # a large one takes a hundred megabytes: the next begins without it
     frag = _frag(pool, run.release)
     found = _frag(pool, run.release, run.frag_of) if run.frag_of else frag
     made = AgedPool(miniature_of(run.recipe, pool, run.numbers), aged.rounds, pool.fill, frag)
-    return _Built(made, growth, aged.frag, found)
+    return _Built(made.after(written), growth, aged.frag, found)
 
 
 def _built_to_end(run: AgedRun, wanted: float) -> AgedPool:
@@ -336,9 +344,10 @@ def _built_to_end(run: AgedRun, wanted: float) -> AgedPool:
     whole, there = (_frag_sizes(run, of) for of in (run.frag_of, run.first))
     aim = low.before + (wanted - low.found) * max(1.0, whole / there)
     high: _Built | None = None
-    best = low
+    best, written = low, low.pool.miniature.written
     for _ in range(FRAG_TRIES):
         now = _built(replace(run, growth=best.growth), min(aim, 1.0))
+        written += now.pool.miniature.written
         best = min(best, now, key=lambda each: abs(each.found - wanted))
         if abs(now.found - wanted) <= FRAG_NEAR or now.before < aim - TOLERANCE:
             break
@@ -348,7 +357,8 @@ def _built_to_end(run: AgedRun, wanted: float) -> AgedPool:
             continue
         share = (wanted - low.found) / (high.found - low.found)
         aim = low.before + share * (high.before - low.before)
-    return _near(run, wanted, best, least, best if high is None else high)
+    found = _near(run, wanted, best, least, best if high is None else high)
+    return found.after(written - found.miniature.written)
 
 
 def _near(run: AgedRun, wanted: float, best: _Built, low: _Built, high: _Built) -> AgedPool:

@@ -49,12 +49,15 @@ class Miniature:
         The reduced pool that was simulated.
     vdevs : tuple of int
         Real number of each of its top-level vdevs.
+    written : int
+        Blocks that were written to lay it out: those that are gone, and those of pools that found no room.
     """
 
     table: BlockTable
     scale: float
     recipe: PoolRecipe
     vdevs: tuple[int, ...]
+    written: int = 0
 
     def own_table(self) -> BlockTable:
         """Return the table with top-level vdevs numbered as in `recipe`, for statistics."""
@@ -122,11 +125,11 @@ def miniature_of(recipe: PoolRecipe, history: HistoryRun, numbers: tuple[int, ..
         for number in numbers
         if recipe.vdevs[number].spec.alloc_class == NORMAL
     )
-    table = history.last_table()
+    table, written = history.last_table(), history.written
     if numbers != tuple(range(len(numbers))):
         names = np.array([*numbers, -1], dtype=np.int32)
         table = replace(table, dva_vdev=names[table.dva_vdev])
-    return Miniature(table, real / reduced.space, reduced, numbers)
+    return Miniature(table, real / reduced.space, reduced, numbers, written)
 
 
 def reduce_recipe(

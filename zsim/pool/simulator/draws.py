@@ -121,6 +121,11 @@ def _kept(
     return found, dict(generator.bit_generator.state)
 
 
+def forget_numbers() -> None:
+    """Let go of the numbers that are kept, some 10 MB: they are drawn again when asked for."""
+    _kept.cache_clear()
+
+
 def sizes_of(deviate: F64, sizes: FileSizes) -> F64:
     """Return file sizes from their deviates [bytes].
 

@@ -225,6 +225,7 @@ class NowRecord:
     parts: Int64
     placed: Int64
     growth: Float64
+    written: Int64
     # Settings; the first few are constants, kept here because numba compiles anew for each literal.
     zero: Int64
     mos: Int64
@@ -291,18 +292,18 @@ SLOT = dtype_of(PlaceRecord, align=True)
 class FileRecord:
     """A file: its place, its shape, and the first slot of each level."""
 
-    dataset: Int64
-    item: Int64
-    records: Int64
-    lsize: Int64
-    kind: Int64
-    volume: Int64
-    there: Int64
-    first: Int64
-    levels: Int64
-    head: Int64
-    tail: Int64
-    indirect: Annotated[I64, f"{MAX_LEVELS}i8"]
+    dataset: Int32
+    item: Int32
+    records: Int32
+    lsize: Int32
+    kind: Int32
+    volume: Int32
+    there: Int32
+    first: Int32
+    levels: Int32
+    head: Int32
+    tail: Int32
+    indirect: Annotated[I32, f"{MAX_LEVELS}i4"]
 
 
 FILE = dtype_of(FileRecord, align=True)

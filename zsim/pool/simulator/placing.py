@@ -190,6 +190,7 @@ def place(pool: I64, dataset: int, first: int, index: int, psize: int, copies: i
     slots_of(pool)[slot].copies = copies
     slots_of(pool)[slot].psize = psize
     slots_of(pool)[slot].birth = now_of(pool)[0].txg
+    now_of(pool)[0].written += 1
 
 
 @njit

@@ -71,7 +71,17 @@ I64 = NDArray[np.int64]
 
 
 class HistoryError(ZsimError):
-    """A history cannot run to its end, for example because the pool is full."""
+    """A history cannot run to its end, for example because the pool is full.
+
+    Attributes
+    ----------
+    written : int
+        Blocks that were written until then.
+    """
+
+    def __init__(self, message: str, written: int = 0) -> None:
+        super().__init__(message)
+        self.written = written
 
 
 class HistoryRun:
@@ -152,6 +162,11 @@ class HistoryRun:
     def fill(self) -> float:
         """Allocated / space."""
         return float(self._memory.now[0]["used"]) / self.recipe.space
+
+    @property
+    def written(self) -> int:
+        """Blocks written so far, those that are gone among them."""
+        return int(self._memory.now[0]["written"])
 
     @property
     def vdev_fills(self) -> list[float]:
@@ -488,17 +503,22 @@ def _operation(step: Step) -> tuple[int, float, int, int]:
 
 
 def _check(memory: HistoryMemory, recipe: PoolRecipe) -> None:
-    failed = int(memory.now[0]["failed"])
+    failed, written = int(memory.now[0]["failed"]), int(memory.now[0]["written"])
     if failed == FAILED_FULL:
         used = memory.now[0]["used"] / recipe.space
         raise HistoryError(
             f"The pool is full at {used:.0%}: no hole is large enough for the next block; ask for a lower "
-            "fill or less fragmentation."
+            "fill or less fragmentation.",
+            written,
         )
     if failed == FAILED_FILES:
-        raise HistoryError("The files that were planned for do not fill the pool; ask for a higher fill.")
+        raise HistoryError(
+            "The files that were planned for do not fill the pool; ask for a higher fill.", written
+        )
     if failed:
-        raise HistoryError("The history writes more than was planned for; give it fewer snapshots or steps.")
+        raise HistoryError(
+            "The history writes more than was planned for; give it fewer snapshots or steps.", written
+        )
 
 
 def _table(recipe: PoolRecipe, memory: HistoryMemory, last: bool = False) -> BlockTable:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Self, cast
 from pydantic import PrivateAttr, ValidationError
 
 from zsim.base.errors import InputError
-from zsim.base.reading import json_of, read_text
+from zsim.base.reading import MAX_JSON, json_of, read_text
 from zsim.prediction.answer.brief import as_brief, brief_html, brief_text, short
 from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 from zsim.prediction.answer.records import SCHEMA_VERSION, Answer
@@ -141,7 +141,7 @@ class Prediction(Answer, SavedAnswer, DrawnAnswer):
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a prediction written by `save`; see `from_dict` for what is raised."""
-        text = read_text(path, "file", REMEDY)
+        text = read_text(path, "file", REMEDY, MAX_JSON)
         return cls.from_json(text, str(path))
 
     def __str__(self) -> str:

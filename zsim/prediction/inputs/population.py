@@ -68,7 +68,15 @@ MOST_LARGER, MOST_CHILDREN = (
 
 
 class NoRoomError(InputError):
-    """A history finds no room in a small population, however much less of it is asked for."""
+    """A history finds no room in a small population, however much less of it is asked for.
+
+    Attributes
+    ----------
+    written : int
+        Blocks that were written in vain.
+    """
+
+    written: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +99,8 @@ class WorldPopulation:
         The blocks where the metadata phase of a sorted scan finds them: at distances as in the real pool.
     levels : mapping of int to TopLevel
         The top-level vdevs of a miniature, by their numbers in the layout.
+    written : int
+        Blocks that were written to lay it out, those that are gone and those of other tries among them.
     note : str
         In what the miniature is not what was asked for; empty if it is.
     """
@@ -103,6 +113,7 @@ class WorldPopulation:
     centred: bool = False
     visited: BlockTable | None = None
     levels: Mapping[int, TopLevel] = field(default_factory=dict)
+    written: int = 0
 
 
 class _Size(NamedTuple):
@@ -174,6 +185,7 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
         by_birth,
         None if by_birth else far,
         levels,
+        pool.written,
     )
 
 
@@ -187,9 +199,11 @@ def _large_enough(case: Case, blocks: int) -> tuple[PoolMiniature, str]:
     wanted = _wanted_blocks(case, pool, blocks) if pool.scale != 1.0 else blocks
     if wanted <= blocks:
         return pool, note
+    written = pool.written
     del pool
     make_room(wanted)
-    return pool_miniature(case, blocks=wanted, heaps=_heaps(case))
+    pool, note = pool_miniature(case, blocks=wanted, heaps=_heaps(case))
+    return replace(pool, written=pool.written + written), note
 
 
 def _wanted_blocks(case: Case, pool: PoolMiniature, blocks: int) -> int:
@@ -245,7 +259,14 @@ def _listed(case: Case, listed: BlockList, blocks: int) -> WorldPopulation:
     small = sample_blocks(known, vdevs, blocks, order, case.seed)
     walked = 1.0 if small.whole or order == "traversal" else len(vdevs) / len(chosen_vdevs(len(vdevs)))
     damaged = window_vdevs(small, vdevs).get(0, vdevs[0])
-    return WorldPopulation(small.table, small.scale(counted), walked, damaged, different_alloc(case))
+    return WorldPopulation(
+        small.table,
+        small.scale(counted),
+        walked,
+        damaged,
+        different_alloc(case),
+        written=len(small.table),
+    )
 
 
 def pool_miniature(case: Case, *, blocks: int | None = None, heaps: int = 0) -> tuple[PoolMiniature, str]:
@@ -266,12 +287,12 @@ def _nearest(case: Case, history: History, frag: float | None, size: _Size) -> t
     except InputError as error:
         if error.field != "frag":
             raise
-        too_little_room = False
-    except HistoryError:
-        too_little_room = True
+        in_vain = None
+    except HistoryError as error:
+        in_vain = error.written
     # Out here the pool that failed is gone: an error holds what was being laid out when it came.
-    if too_little_room:
-        return _less_full(case, history, size)
+    if in_vain is not None:
+        return _less_full(case, history, size, in_vain)
     return _nearest_frag(case, history, frag or 0.0, size)
 
 
@@ -293,8 +314,8 @@ def _nearest_frag(case: Case, history: History, frag: float, size: _Size) -> tup
     )
 
 
-def _less_full(case: Case, history: History, size: _Size) -> tuple[AgedPool, str]:
-    """Return the fullest pool in which the allocator still finds room."""
+def _less_full(case: Case, history: History, size: _Size, in_vain: int) -> tuple[AgedPool, str]:
+    """Return the fullest pool in which the allocator still finds room; `in_vain`: blocks written before."""
     fill = case.fill
     for last in (False,) * (TRIES - 1) + (True,):
         fill *= LESS_FULL
@@ -304,46 +325,49 @@ def _less_full(case: Case, history: History, size: _Size) -> tuple[AgedPool, str
         try:
             pool = _pool(emptier, history, fill, None, size)
         except HistoryError as error:
+            in_vain += error.written
             if last:
-                return _equally_full(case, history, size, error)
+                return _equally_full(case, history, size, in_vain)
             continue
         here, there = format_fraction(fill), format_fraction(case.fill)
         return (
-            pool,
+            pool.after(in_vain),
             f"simulated at {here} full instead of {there}: beyond that, "
             "blocks have to be split (gang blocks)",
         )
     raise AssertionError
 
 
-def _equally_full(case: Case, history: History, size: _Size, error: HistoryError) -> tuple[AgedPool, str]:
+def _equally_full(case: Case, history: History, size: _Size, in_vain: int) -> tuple[AgedPool, str]:
     """Return the pool with vdevs that were there from the first, where they have no room one after the other.
 
     A vdev that stands alone has to hold what a history overwrites until its txgs are synced.
     """
     if not case.classes.growth.wanted:
-        raise _no_room(case, history) from error
+        raise _no_room(case, history, in_vain)
     together = replace(case, classes=replace(case.classes, growth=Growth()))
     try:
         pool = _pool(together, history, case.fill, None, size)
-    except HistoryError:
-        raise _no_room(case, history) from error
+    except HistoryError as error:
+        raise _no_room(case, history, in_vain + error.written) from None
     return (
-        pool,
+        pool.after(in_vain),
         f"the data vdevs are simulated equally full, {format_fraction(case.fill)}: the history"
         f" {history.name} finds no room on vdevs that were added one after the other",
     )
 
 
-def _no_room(case: Case, history: History) -> NoRoomError:
+def _no_room(case: Case, history: History, written: int) -> NoRoomError:
     held = f"{case.layout} of {format_both(case.drive_size)} drives"
-    return NoRoomError(
+    error = NoRoomError(
         "fill",
         format_fraction(case.fill),
         f"the history {history.name} finds no room on {held} at this fill, nor at any down to "
         f"{format_fraction(case.fill * LESS_FULL**TRIES)}",
         "give larger drives, another history, or a lower fill",
     )
+    error.written = written
+    return error
 
 
 def _pool(case: Case, history: History, fill: float, frag: float | None, size: _Size) -> AgedPool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from zsim.base.constants import whole_constant
 from zsim.base.machine.at_rest import give_back
+from zsim.pool.simulator.draws import forget_numbers
 
 LARGE_BLOCKS = whole_constant("work.room_blocks")
 """Blocks from which on room is made."""
@@ -21,4 +22,5 @@ def make_room(blocks: int) -> None:
     A run takes some 500 bytes a block, in its tables and in its plane.
     """
     if blocks > LARGE_BLOCKS:
+        forget_numbers()
         give_back()

@@ -45,8 +45,8 @@ class MemberResult:
     model : PlaneModel
     worked_s : float, optional
         How long the run would be had it its share of the ends of txgs, where that is not its duration [s].
-    blocks : int
-        Of the population that it was run on.
+    written : int
+        Blocks that were written to lay its population out.
     """
 
     time_s: float
@@ -57,7 +57,7 @@ class MemberResult:
     run: RunResult
     model: PlaneModel
     worked_s: float | None = None
-    blocks: int = 0
+    written: int = 0
 
     @property
     def span_s(self) -> float:
@@ -67,7 +67,7 @@ class MemberResult:
     @property
     def commands(self) -> float:
         """How much work it was: its child I/Os, and those that laying out its blocks is worth."""
-        return self.run.children + BLOCK_COMMANDS * self.blocks
+        return self.run.children + BLOCK_COMMANDS * self.written
 
 
 def run_member(

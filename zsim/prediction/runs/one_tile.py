@@ -73,7 +73,7 @@ def run_pool(
         result = tile_result(run, run.finish(), model)
     else:
         result = run_member(case, pool=pool, model=model)
-    return replace(result, blocks=len(pool.table))
+    return replace(result, written=pool.written)
 
 
 def is_tile(case: Case, model: PlaneModel, pool: WorldPopulation) -> bool:
