@@ -13,9 +13,10 @@ from zsim.base.errors import InputError
 from zsim.cli.forecasts.sweep import more_axes
 from zsim.cli.main import main
 from zsim.planning.compare import compare
+from zsim.planning.grid import fields_of
 from zsim.planning.page import table_page
 from zsim.planning.rows import ANSWER
-from zsim.planning.sweep import fields_of, sweep
+from zsim.planning.sweep import sweep
 from zsim.planning.table import Table
 from zsim.prediction.answer.tables import Grid, fitted, grid_text
 from zsim.scenario.model import Scenario
@@ -223,7 +224,7 @@ def test_tunables_are_axes_one_by_one() -> None:
 
 
 def test_loads_and_tunables_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zsim.planning.sweep.answers", lambda scenarios, jobs: iter(()))
+    monkeypatch.setattr("zsim.planning.store.study.answers", lambda *asked: iter(()))
     axes = {"tunables.zfs_vdev_scrub_max_active": [1, 3], "load": [(), "random-read,rate=5"]}
     table = sweep(layout="mirror2", drive_size="4TB", **axes)
     assert len(table) == 4

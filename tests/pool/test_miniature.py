@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
-from zsim.pool.miniature.shape import MAX_SLABS, build_miniature
+from zsim.pool.miniature.shape import MAX_SLABS, Miniature, miniature_of, reduce_recipe
 from zsim.pool.recipes.histories import history_names, load_history
 from zsim.pool.recipes.recipe import FileSizes, Fill, Overwrite, PoolRecipe, Remove, TopLevel, pool_of
+from zsim.pool.simulator.population import HistoryRun
 from zsim.pool.statistics import PopulationStatistics, describe
 from zsim.scenario.releases.profile import load_release
 
@@ -20,13 +21,20 @@ def recipe_for(layout: str, leaf: int, release: str = "2.3.9") -> PoolRecipe:
     return PoolRecipe(vdevs, style, files=FileSizes("lognormal", 16 * MIB), steps=steps)
 
 
+def built(recipe: PoolRecipe, max_blocks: int, seed: int = 0, vdev: int = 0) -> Miniature:
+    reduced, numbers = reduce_recipe(recipe, max_blocks, vdev)
+    history = HistoryRun(reduced, seed)
+    history.run(*reduced.steps)
+    return miniature_of(recipe, history, numbers)
+
+
 @pytest.mark.parametrize(
     "layout", ["mirror2", "raidz2x6", "3*raidz2x8", "20*raidz2x12", "100*draid2:8d:41c:2s"]
 )
 @pytest.mark.parametrize("leaf", [TB, 20 * TB])
 def test_blocks_lie_at_real_addresses_whatever_the_size(layout: str, leaf: int) -> None:
     recipe = recipe_for(layout, leaf)
-    small = build_miniature(recipe, 6000, seed=1, vdev=len(recipe.vdevs) - 1)
+    small = built(recipe, 6000, seed=1, vdev=len(recipe.vdevs) - 1)
     table = small.table
     assert 5000 < np.count_nonzero(~table.is_metadata) < 7500
     assert sum(vdev.slab_count for vdev in small.recipe.vdevs) <= MAX_SLABS
@@ -61,7 +69,7 @@ def assert_in_heaps(vdev: TopLevel) -> None:
 
 def test_a_small_pool_is_built_exactly() -> None:
     recipe = recipe_for("mirror2", 4 << 30)
-    small = build_miniature(recipe, 60_000)
+    small = built(recipe, 60_000)
     assert small.scale == 1.0
     assert small.recipe == recipe
 
@@ -97,12 +105,12 @@ def test_exact_and_miniature_agree_on_a_pool_small_enough_for_both() -> None:
     vdevs, style = pool_of("raidz2x6", 16 << 30, "2.3.9")
     steps = (Fill(0.6), *(Overwrite(0.25), Remove(0.05), Fill(0.6)) * 2)
     recipe = PoolRecipe(vdevs, style, files=FileSizes("lognormal", 16 * MIB), steps=steps, txg_bytes=64 * MIB)
-    exact = build_miniature(recipe, 10_000_000)
+    exact = built(recipe, 10_000_000)
     assert exact.scale == 1.0
     whole = describe(exact.table, recipe.vdevs)
     parts = []
     for seed in range(3):
-        small = build_miniature(recipe, 15_000, seed)
+        small = built(recipe, 15_000, seed)
         assert small.scale > 8
         parts.append(describe(small.table, small.recipe.vdevs))
     for share in ("exact", "near", "far"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 
 from zsim.base.errors import InputError
 from zsim.cli.main import main
+from zsim.planning import running
 from zsim.planning.store import study as module
 from zsim.planning.store.keys import Shard
 from zsim.planning.store.refine import MOST_SEEDS, half_width, mean_row, seeds_needed, with_seed
@@ -36,10 +37,15 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         median = MEDIAN[stated["layout"]] * math.exp(np.random.default_rng(seed).normal(0.0, SPREAD))
         return {"p10_s": median / 2, "p50_s": median, "p90_s": 2 * median, "bottleneck": "sources"}
 
-    def answers(scenarios: Sequence[dict[str, Any]], jobs: int | None = None) -> Iterator[tuple[int, Any]]:
-        yield from reversed([(place, answer(stated)) for place, stated in enumerate(scenarios)])
+    def answers(
+        scenarios: Sequence[dict[str, Any]], jobs: int | None = None, executor: Executor | None = None
+    ) -> Iterator[tuple[int, Any]]:
+        if executor is not None:
+            yield from running.answers(scenarios, jobs, executor)
+        else:
+            yield from reversed([(place, answer(stated)) for place, stated in enumerate(scenarios)])
 
-    monkeypatch.setattr(module, "answer", answer)
+    monkeypatch.setattr(running, "answer", answer)
     monkeypatch.setattr(module, "answers", answers)
     return seen
 
@@ -59,7 +65,7 @@ def test_shards_threads_and_a_finer_store_give_the_same_rows(asked: list[Any], t
     whole = study(tmp_path / "whole.sqlite", AXES, refine=0.02)
     with Store(tmp_path / "merged.sqlite") as merged:
         for number in (1, 2):
-            study(tmp_path / f"{number}.sqlite", AXES, Shard(number, 2), refine=0.02)
+            study(tmp_path / f"{number}.sqlite", AXES, shard=Shard(number, 2), refine=0.02)
             with Store(tmp_path / f"{number}.sqlite") as other:
                 merged.merge(other)
     before = len(asked)
@@ -89,7 +95,7 @@ def test_a_stopped_refinement_shows_what_it_has_and_goes_on(
     answers, left = module.answers, [20]
 
     def interrupted(
-        scenarios: Sequence[dict[str, Any]], jobs: int | None = None
+        scenarios: Sequence[dict[str, Any]], jobs: int | None = None, executor: Executor | None = None
     ) -> Iterator[tuple[int, Any]]:
         for found in answers(scenarios, jobs):
             if not left[0]:

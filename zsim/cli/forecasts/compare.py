@@ -55,7 +55,7 @@ def command(
     """
     from zsim.base.units import parse_bytes
     from zsim.cli.common import whole_number
-    from zsim.planning.api import compare
+    from zsim.planning.compare import compare
 
     exclusive({"--drives": drives, "--usable": usable})
     exclusive({"--usable": usable, "--data": data})
