@@ -11,7 +11,7 @@ from zsim.observe.zpool.status import read as read_text
 from zsim.observe.zpool.vdev_tree import ErrorCounts
 from zsim.prediction.api import case_of
 from zsim.prediction.evidence.comparable import comparable
-from zsim.prediction.evidence.told import notes
+from zsim.prediction.evidence.wording import notes
 from zsim.scenario.evidence import DriveActivity
 
 HEAD = "NAME          STATE     READ WRITE CKSUM"

@@ -10,7 +10,7 @@ from zsim.observe.zpool.status import read_scan, read_status
 from zsim.planning.eta.reading import read_paste
 from zsim.prediction.api import case_of
 from zsim.prediction.courses import retries
-from zsim.prediction.evidence.told import sick_looking
+from zsim.prediction.evidence.wording import sick_looking
 from zsim.prediction.progress.course import Course, straight
 from zsim.prediction.progress.pace import discrepancy_of
 

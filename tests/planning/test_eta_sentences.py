@@ -11,7 +11,7 @@ import pytest
 
 from zsim.planning.eta.reasons import FAST, SLOW
 from zsim.planning.eta.records import EtaAnswer, Span, Weighed, later
-from zsim.planning.eta.words import as_text, lines
+from zsim.planning.eta.wording import as_text, lines
 
 HOUR = 3600.0
 AT = datetime(2026, 11, 25, 14, 0, 0)

@@ -26,7 +26,7 @@ from zsim.planning.eta.reasons import (
     zpool_why,
 )
 from zsim.planning.eta.records import Span
-from zsim.planning.eta.words import as_text
+from zsim.planning.eta.wording import as_text
 from zsim.prediction.api import case_of
 from zsim.prediction.evidence.slower import most_slowed
 from zsim.prediction.progress.course import Course, straight

@@ -292,7 +292,7 @@ def test_without_repair_or_clock_no_pace_is_told() -> None:
 
 
 def test_how_far_a_world_may_be_off_goes_with_what_other_scans_tell() -> None:
-    told = course(discrepancy=0.5, told=((0.1, 0.4), (0.2, 0.3)))
+    told = course(discrepancy=0.5, other_scans=((0.1, 0.4), (0.2, 0.3)))
     assert discrepancy_of(told) == pytest.approx((0.5**-2 + 0.4**-2 + 0.3**-2) ** -0.5)
     assert discrepancy_of(course(discrepancy=0.5), 4.0) == 0.5
     sick = course(discrepancy=0.5, suspect=True)

@@ -26,7 +26,7 @@ from zsim.prediction.evidence.probes import (
     random_read_s,
 )
 from zsim.prediction.evidence.slower import slower_than_model
-from zsim.prediction.evidence.told import notes, sick_looking
+from zsim.prediction.evidence.wording import notes, sick_looking
 from zsim.prediction.simulated import stated
 from zsim.scenario.evidence import DriveActivity
 from zsim.scenario.evidence_text import read_evidence

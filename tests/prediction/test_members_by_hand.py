@@ -153,12 +153,12 @@ def test_other_scans_tell_by_how_much_they_took_longer_and_how_sure_that_is(
         shown=[(4.0, 1.0), (5.5, 1.0)],
     )
     made = CourseWork(case(), lambda share, doing: None)
-    assert made._told(0) == ()
+    assert made._other_scans(0) == ()
     made.weighing = weighing  # type: ignore[assignment]
-    assert made._told(0) == ((1.0, pytest.approx(0.5)),)
-    assert made._told(1) == ((-0.5, pytest.approx(0.5)),)
+    assert made._other_scans(0) == ((1.0, pytest.approx(0.5)),)
+    assert made._other_scans(1) == ((-0.5, pytest.approx(0.5)),)
     made.case = replace(made.case, operation="expand")
-    assert made._told(0) == ((1.0, pytest.approx(1.3)),)
+    assert made._other_scans(0) == ((1.0, pytest.approx(1.3)),)
 
 
 def test_what_a_class_of_vdevs_holds_makes_worlds_likely_and_is_issued_there(
@@ -476,7 +476,7 @@ def test_what_was_learned_is_told_for_small_populations_and_the_level_between() 
         expected=np.array([270.0, 330.0, 999.0]), own=np.array([285.0, 315.0, 999.0]),
         drawn=np.array([150.0, 300.0, 600.0]),
     )  # fmt: skip
-    made._surface = SimpleNamespace(told=lambda runs: told)
+    made._surface = SimpleNamespace(estimate=lambda runs: told)
     made._runs = lambda: None
     made._learn()
     assert made.level == DurationLevel(1.5)

@@ -91,7 +91,7 @@ def test_worlds_far_off_follow_the_pace_only_where_they_are_little_known():
 def test_another_scan_of_the_pool_makes_its_worlds_better_known():
     assert discrepancy_of(course()) == 0.0
     assert discrepancy_of(course(discrepancy=2.5)) == pytest.approx(2.5)
-    told = replace(course(discrepancy=2.5), told=((0.3, 0.1),))
+    told = replace(course(discrepancy=2.5), other_scans=((0.3, 0.1),))
     assert discrepancy_of(told) == pytest.approx(0.1, rel=0.01)
 
 

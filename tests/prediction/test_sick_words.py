@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import sample_prediction
 from zsim.prediction.answer.records import SickDrive
-from zsim.prediction.answer.sick_words import sick_sentences
+from zsim.prediction.answer.sick_wording import sick_sentences
 from zsim.prediction.runs.sick_drives import WORTH_SAYING, sick_advice
 
 HOUR = 3600.0

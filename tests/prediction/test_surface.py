@@ -210,7 +210,7 @@ def test_the_error_shown_holds_the_median_as_often_as_it_says() -> None:
     case, held, halves = _case(fill=0.62), 0, []
     for seed in range(60):
         surface, slopes, chance = _made(case, seed)
-        told = surface.told(_ran(surface, slopes, chance, 16, 4))
+        told = surface.estimate(_ran(surface, slopes, chance, 16, 4))
         truth = float(np.median(surface.whole @ slopes + surface.data))
         held += abs(math.log(told.quantiles[1]) - truth) <= told.half_width
         halves.append(told.half_width)
@@ -220,8 +220,8 @@ def test_the_error_shown_holds_the_median_as_often_as_it_says() -> None:
 
 def test_more_runs_leave_less_open() -> None:
     surface, slopes, chance = _made(_case(fill=0.62), 1)
-    few = surface.told(_ran(surface, slopes, chance, 16, 4))
-    many = surface.told(_ran(surface, slopes, chance, 16, 200))
+    few = surface.estimate(_ran(surface, slopes, chance, 16, 4))
+    many = surface.estimate(_ran(surface, slopes, chance, 16, 200))
     assert many.half_width < 0.4 * few.half_width
     low, middle, high = many.quantiles
     assert low < middle < high
@@ -234,7 +234,7 @@ def test_where_nothing_is_unknown_the_runs_are_averaged() -> None:
     inputs = ()
     surface = ResponseSurface(case, inputs)
     none = np.zeros((4, 0))
-    told = surface.told(WorldRuns(none, np.full(4, float(TILE)), np.array([100.0, 101.0, 99.0, 100.0])))
+    told = surface.estimate(WorldRuns(none, np.full(4, float(TILE)), np.array([100.0, 101.0, 99.0, 100.0])))
     assert told.quantiles[0] == told.quantiles[1] == told.quantiles[2]
     assert told.quantiles[1] == pytest.approx(100.0, rel=0.01)
 
@@ -242,7 +242,7 @@ def test_where_nothing_is_unknown_the_runs_are_averaged() -> None:
 def test_worlds_that_tell_most_tell_more_than_any() -> None:
     surface, slopes, chance = _made(_case(fill=0.62), 2)
     ran = _ran(surface, slopes, chance, 16, 0)
-    surface.told(ran)
+    surface.estimate(ran)
     candidates = _scores(surface.case, 64, 9)
     chosen = surface.most_telling(ran, candidates, (LARGER,), 4 * (LARGER + COST))
     assert len(chosen) == 4
@@ -253,7 +253,7 @@ def test_worlds_that_tell_most_tell_more_than_any() -> None:
         rows = design(points(surface.case, surface.inputs, scores), sizes)
         at = points(surface.case, surface.inputs, scores)
         times = np.concatenate([ran.times, np.exp(rows @ slopes + at["data"])])
-        return surface.told(WorldRuns(every, np.concatenate([ran.blocks, sizes]), times)).half_width
+        return surface.estimate(WorldRuns(every, np.concatenate([ran.blocks, sizes]), times)).half_width
 
     others = [left(chance.permutation(candidates)[:4]) for _ in range(8)]
     assert left(np.array([each.scores for each in chosen])) < np.mean(others)
@@ -267,7 +267,7 @@ def test_a_larger_population_tells_more_of_a_world_that_was_run_on_a_small_one()
     covariance[np.ix_(of_size, of_size)] += 0.02
     surface.prior = replace(surface.prior, covariance=covariance)
     ran = _ran(surface, slopes, chance, 16, 0)
-    surface.told(ran)
+    surface.estimate(ran)
     both = np.concatenate([ran.scores, _scores(surface.case, 16, 9)])
     chosen = surface.most_telling(ran, both, (LARGER,), 6 * (LARGER + COST))
     again = {tuple(each) for each in ran.scores.tolist()}
@@ -279,7 +279,7 @@ def test_the_world_chosen_takes_most_variance_of_the_quantiles_for_its_cost(seed
     """Against conditioning on each world anew; the second one given the first."""
     surface, slopes, chance = _made(_case(fill=0.62), seed)
     ran = _ran(surface, slopes, chance, 8, 0)
-    surface.told(ran)
+    surface.estimate(ran)
     candidates, sizes = _scores(surface.case, 6, 9), (SMALL, LARGER, TILE)
     weights = surface._weights
 
@@ -315,7 +315,7 @@ def test_the_world_chosen_takes_most_variance_of_the_quantiles_for_its_cost(seed
 def test_no_more_is_spent_than_there_is() -> None:
     surface, slopes, chance = _made(_case(fill=0.62), 3)
     ran = _ran(surface, slopes, chance, 16, 0)
-    surface.told(ran)
+    surface.estimate(ran)
     for budget in (SMALL, SMALL + COST, 200_000, 1_000_000):
         chosen = surface.most_telling(ran, _scores(surface.case, 32), (SMALL, LARGER, TILE), budget)
         spent = sum(each.blocks + COST for each in chosen)

@@ -256,7 +256,7 @@ def test_where_nothing_is_unknown_runs_are_averaged_as_their_chance_allows() -> 
     one = case(history="home-nas", recordsize="128K", write_cache=True, ashift=12, load="none")
     made = ResponseSurface(one, ())
     times = [10_000.0, 12_000.0]
-    found = made.told(runs_of([RanWorld((), TILE, time) for time in times]))
+    found = made.estimate(runs_of([RanWorld((), TILE, time) for time in times]))
     assert found.quantiles[1] == pytest.approx(math.sqrt(times[0] * times[1]), rel=1e-3)
     chance = float(made.prior.of_chance(made.use[:1], np.array([float(TILE)]))[0])
     apart = math.log(times[1] / times[0])
@@ -285,7 +285,7 @@ def test_what_runs_tell_where_the_slopes_are_known(monkeypatch: pytest.MonkeyPat
     counts = 0.06 / second
     monkeypatch.setattr(SlopePrior, "weights", lambda *given: np.array([1.0, counts]))
     ran = [RanWorld((-1.0,), TILE, math.exp(log)), RanWorld((1.0,), SMALL, math.exp(log + short + 0.5))]
-    found = made.told(runs_of(ran))
+    found = made.estimate(runs_of(ran))
     scale = (5.0 + 0.1**2 / first + 0.4**2 / second) / 6.0
     left = math.sqrt(scale * first)
     # 90 % of a t of four degrees of freedom lie below 1.533.
@@ -320,7 +320,7 @@ def test_what_is_open_in_the_median_is_that_of_the_worlds_about_it() -> None:
     """Seeks decide, and nothing was learned of them: at the median, where they are as usual, only the level
     is open, which four runs of the same length leave to their chance over four."""
     made = known_surface({"seek": 4.0}, {"seek": 100.0})
-    found = made.told(runs_of([RanWorld((0.0,), TILE, made.case.alloc)] * 4))
+    found = made.estimate(runs_of([RanWorld((0.0,), TILE, made.case.alloc)] * 4))
     scale = 5.0 / 8.0
     expected = BEYOND["sorted"] * student(8) * math.sqrt(scale * 0.01 / 4.0)
     assert found.half_width == pytest.approx(expected, rel=1e-2)
@@ -333,7 +333,7 @@ def test_a_world_that_counts_little_tells_little_if_it_is_run_again(monkeypatch:
     made = known_surface({"seek": 0.0}, {})
     monkeypatch.setattr(SlopePrior, "weights", lambda *given: np.array([0.01, 1.0]))
     ran = runs_of([RanWorld((-1.0,), TILE, 1e5), RanWorld((1.0,), TILE, 1e5)])
-    made.told(ran)
+    made.estimate(ran)
     for again in (ran.scores, ran.scores[::-1]):
         [chosen] = made.most_telling(ran, again, (TILE,), TILE + COST)
         assert chosen == ((1.0,), TILE)
@@ -343,7 +343,7 @@ def test_what_is_left_is_spent_to_the_last_block() -> None:
     """Chance falls with the blocks, so that large populations tell more a block; there is room for one."""
     made = known_surface({"seek": 0.0}, {}, chance=0.0, of_size=0.01)
     ran = runs_of([RanWorld((0.0,), TILE, 1e5)] * 20)
-    made.told(ran)
+    made.estimate(ran)
     budget = TILE + SMALL + 2 * COST
     both = made.most_telling(ran, np.zeros((1, 1)), (SMALL, TILE), budget)
     assert [each.blocks for each in both] == [TILE, SMALL]
@@ -357,7 +357,7 @@ def test_each_quantile_counts_by_the_share_of_its_variance_that_is_taken() -> No
     takes ``0.01 / (0.01 + 0.005)`` of it, by 0.05 in the other ``0.005 / (0.005 + 0.005)``: less, of more."""
     made = known_surface({"seek": 0.0, "outer_rate": 0.0}, {"seek": 0.04, "outer_rate": 2.0}, chance=0.005)
     ran = runs_of([RanWorld((0.0, 0.0), TILE, 1e5)] * 50)
-    made.told(ran)
+    made.estimate(ran)
     open_ = np.zeros((3, len(made.slopes)))
     for row, name in ((0, "seek"), (2, "outer_rate")):
         open_[row, BY_USE.index(name) * len(USES) + int(made.use[0])] = 1.0
@@ -479,9 +479,9 @@ def test_many_drives_are_told_as_one() -> None:
         rows: list[object] = [{"what": "drive", "drive": f"sd{n}"} for n in range(count)]
         return simulated._all_evidence([{"what": "running", "kind": "scrub"}, *rows])
 
-    assert len(told(simulated.TOLD_EACH)) == simulated.TOLD_EACH + 1
-    assert told(simulated.TOLD_EACH + 1) == [
-        "scrub that runs", f"activity or errors of {simulated.TOLD_EACH + 1} drives",
+    assert len(told(simulated.NAMED_EACH)) == simulated.NAMED_EACH + 1
+    assert told(simulated.NAMED_EACH + 1) == [
+        "scrub that runs", f"activity or errors of {simulated.NAMED_EACH + 1} drives",
     ]  # fmt: skip
 
 

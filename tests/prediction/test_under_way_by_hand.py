@@ -59,7 +59,7 @@ def test_a_scan_that_runs_counts_as_what_it_takes_in_all(
     assert found.probe == ScanProbe(kind, replaced)
     assert (found.kind, found.unit, found.observed) == (f"running {kind}", "s", 500.0)
     assert (found.seen.log, found.seen.sigma) == (math.log(500.0), pytest.approx(sigma))
-    assert (found.shift, found.when, found.told) == (0.5, "21 November 2026", AT_ITS_PACE)
+    assert (found.shift, found.when, found.phrase) == (0.5, "21 November 2026", AT_ITS_PACE)
 
 
 @pytest.mark.parametrize(

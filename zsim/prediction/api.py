@@ -287,9 +287,9 @@ def _of_evidence(work: Work) -> tuple[tuple[str, ...], tuple[EvidenceUsed, ...]]
     """Return what is to be said of the evidence, and what became of every observation."""
     if not work.case.scenario.evidence:
         return (), ()
-    from zsim.prediction.evidence import told
+    from zsim.prediction.evidence import wording
 
-    return told.notes(work.case), told.records(work.evidence)
+    return wording.notes(work.case), wording.records(work.evidence)
 
 
 def by_span(drivers: Iterable[Driver]) -> tuple[Driver, ...]:

@@ -92,8 +92,8 @@ def command(
     again = "no file was written; with --store FILE.jsonl it can be resumed"
     if store:
         again = f"what is finished is kept in {store}: the same command goes on from there"
-    with known_so_far(as_json, f"; {again}"), announced_compilation(), progress("sweeping") as told:
-        table = studied(store, axes, shard, dask, workers, told, refine)
+    with known_so_far(as_json, f"; {again}"), announced_compilation(), progress("sweeping") as on_progress:
+        table = studied(store, axes, shard, dask, workers, on_progress, refine)
     hand_over_table(table, as_json, output, plot, report)
     if len(table) and all(row.get("refused") not in (None, NOT_RUN) for row in table):
         click.get_current_context().exit(NOTHING_ANSWERED)

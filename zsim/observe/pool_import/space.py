@@ -170,14 +170,14 @@ def _alloc(evidence: Evidence, tops: Tops) -> tuple[int | None, str]:
         (per_vdev, "ALLOC of zpool list -v"),
         (listed.space.alloc if listed is not None else None, "ALLOC of zpool list"),
         (files.metaslabs.alloc if files.metaslabs is not None else None, "free space of zdb -m"),
-        _told_by(scan, len(tops.specs)),
+        _of_scan(scan, len(tops.specs)),
         (files.pointers.allocated if files.pointers is not None else None, "sum of zdb -Lbbbbb"),
         (files.statistics.allocated if files.statistics is not None else None, "bp allocated of zdb -b"),
     )
     return next(((alloc, source) for alloc, source in known if alloc), (None, ""))
 
 
-def _told_by(scan: Scan | None, vdevs: int) -> tuple[int | None, str]:
+def _of_scan(scan: Scan | None, vdevs: int) -> tuple[int | None, str]:
     """Return what a scan says is allocated [bytes], and where that stands."""
     if scan is not None and scan.function == "remove":
         return to_examine(scan, vdevs), "what the removal has to copy, on every vdev"

@@ -188,10 +188,10 @@ def _likelier(courses: Sequence[Course], found: Remaining, pace: float) -> list[
         if after > max(0.4, TELLING * before)
         and logs / after <= min((1.0 - EXPLAINED) * math.log(pace), math.log(STILL))
     ]
-    return [_told(part) for _, part in sorted(likely, reverse=True)[:2]]
+    return [_named(part) for _, part in sorted(likely, reverse=True)[:2]]
 
 
-def _told(part: str) -> str:
+def _named(part: str) -> str:
     """Return what a world is told apart by, as it is said of a pool."""
     if part in history_names():
         return f"pools with the data of a {part} (--history {part})"

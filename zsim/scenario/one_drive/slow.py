@@ -37,7 +37,7 @@ class SlowDrive(OfOneDrive):
         Mean lengths of the slow spells, and of the time between; None: it is slow throughout [s].
     """
 
-    FIELD, TOLD = "slow", "DRIVE:xFACTOR"
+    FIELD, SYNTAX = "slow", "DRIVE:xFACTOR"
     FORM = re.compile(r"(\d{1,5}):(.+)", re.ASCII)
     REMEDY = (
         "write 3:x2.5 for drive 3 that takes two and a half times as long, 3:1%@200ms for one of which "

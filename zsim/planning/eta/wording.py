@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from zsim.base.units import format_duration, format_fraction
-from zsim.observe.pool_import.gaps import told_by
+from zsim.observe.pool_import.gaps import remedy_of
 from zsim.planning.eta.reasons import FAST, SETTLED, SLOW
 from zsim.planning.eta.records import EtaAnswer, later
 from zsim.scenario.words import in_words
@@ -48,7 +48,7 @@ def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     for words in answer.notes:
         if words.startswith(LOUD):
             # What is not stated is named already.
-            told = told_by(words) if answer.missing else ""
+            told = remedy_of(words) if answer.missing else ""
             yield (f"To tell it, {told}." if told else f"{words.rstrip('.')}."), "yellow"
     yield "", ""
     yield from _zpool(answer)

@@ -17,7 +17,7 @@ from zsim.case.resolve import resolve
 from zsim.prediction.answer import frames
 from zsim.prediction.answer.output import SavedAnswer
 from zsim.prediction.answer.records import Driver, Phase, Quantiles, Stated, Uncertainty
-from zsim.prediction.evidence import slower, told
+from zsim.prediction.evidence import slower, wording
 from zsim.prediction.evidence.comparable import Comparison
 from zsim.prediction.evidence.probes import HeldProbe, ScanProbe
 from zsim.prediction.runs import rebuilding
@@ -49,28 +49,28 @@ def test_what_was_used_stands_beside_what_worlds_show_and_what_was_not_beside_it
         left=[left],
         comparisons=[seen(ScanProbe("scrub"), 3600.0)],
     )
-    used, other = told.records(weighing)
+    used, other = wording.records(weighing)
     assert (used.expected_p10, used.expected, used.expected_p90) == pytest.approx((3600.0, 7200.0, 14_400.0))
     assert (used.weight, used.narrows, used.note) == (0.75, 0.1, "")
     assert (other.kind, other.when, other.observed, other.weight, other.note) == (
         "resilver", "3 May", 7.0, 0.0, "a load ran",
     )  # fmt: skip
     weighing.posterior = None
-    assert told.records(weighing) == (other,)
-    assert told.records(None) == ()
+    assert wording.records(weighing) == (other,)
+    assert wording.records(None) == ()
 
 
 @pytest.mark.parametrize(
     ("comparison", "words"),
     [
         (seen(ScanProbe("scrub"), 36_000.0, when="3 May"),
-         f"the scrub of 3 May took 10 h, nine in ten simulated pools like this take no more than 4 h: {told.LONGER}"),  # noqa: E501
-        (seen(ScanProbe("scrub"), 1800.0, told="is to take {}"),
-         f"the scrub is to take 30 min, nine in ten simulated pools like this take no less than 1 h: {told.SHORTER}"),  # noqa: E501
+         f"the scrub of 3 May took 10 h, nine in ten simulated pools like this take no more than 4 h: {wording.LONGER}"),  # noqa: E501
+        (seen(ScanProbe("scrub"), 1800.0, phrase="is to take {}"),
+         f"the scrub is to take 30 min, nine in ten simulated pools like this take no less than 1 h: {wording.SHORTER}"),  # noqa: E501
         (seen(HeldProbe("special"), 36_000.0),
-         f"the scrub is 10 h, nine in ten simulated pools like this have no more than 4 h: {told.SMALLER_BLOCKS}"),  # noqa: E501
+         f"the scrub is 10 h, nine in ten simulated pools like this have no more than 4 h: {wording.SMALLER_BLOCKS}"),  # noqa: E501
         (seen(HeldProbe("special"), 60.0),
-         f"the scrub is 1 min, nine in ten simulated pools like this have no less than 1 h: {told.ADDED_LATER}"),  # noqa: E501
+         f"the scrub is 1 min, nine in ten simulated pools like this have no less than 1 h: {wording.ADDED_LATER}"),  # noqa: E501
         (seen(object(), 60.0),
          "the scrub is 1 min, nine in ten simulated pools like this show no less than 1 h: a drive unlike the one "  # noqa: E501
          "named, or a moment that is not typical of the scan"),
@@ -79,8 +79,8 @@ def test_what_was_used_stands_beside_what_worlds_show_and_what_was_not_beside_it
 def test_what_no_world_explains_has_its_bound_and_what_may_explain_it(
     comparison: Comparison, words: str
 ) -> None:
-    assert told._record(comparison, weighed(far=True)).note == words
-    assert told._record(comparison, weighed()).note == ""
+    assert wording._record(comparison, weighed(far=True)).note == words
+    assert wording._record(comparison, weighed()).note == ""
 
 
 def drive(name: str, **more: Any) -> DriveActivity:
@@ -88,16 +88,16 @@ def drive(name: str, **more: Any) -> DriveActivity:
 
 
 def test_errors_are_counted_in_words_and_retries_hold_up_the_scan() -> None:
-    (retried,) = told._with_errors([drive("sda", leaf=3, read_errors=1, checksum_errors=2, slow_ios=1)])
+    (retried,) = wording._with_errors([drive("sda", leaf=3, read_errors=1, checksum_errors=2, slow_ios=1)])
     assert retried.startswith(
         "sda has shown 1 read error and 2 checksum errors and 1 I/O of 30 s or more: a drive"
     )
     assert "(--slow 3:x3 and --bad-sectors 3:100 say what it costs)" in retried
-    (unknown,) = told._with_errors([drive("sda", write_errors=1)])
+    (unknown,) = wording._with_errors([drive("sda", write_errors=1)])
     assert "--slow N:x3" in unknown
-    (many,) = told._with_errors([drive("sda", slow_ios=7)])
+    (many,) = wording._with_errors([drive("sda", slow_ios=7)])
     assert "7 I/Os of 30 s or more" in many
-    (wrong,) = told._with_errors([drive("sda", checksum_errors=5), drive("sdb", read_errors=0)])
+    (wrong,) = wording._with_errors([drive("sda", checksum_errors=5), drive("sdb", read_errors=0)])
     assert wrong == (
         "sda has shown 5 checksum errors: what it returned was wrong: look at its cable, its port and the memory "  # noqa: E501
         "of the host"
@@ -106,11 +106,11 @@ def test_errors_are_counted_in_words_and_retries_hold_up_the_scan() -> None:
 
 def test_many_drives_with_checksum_errors_share_something(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that retries is sick by itself, whatever the others share."""
-    monkeypatch.setattr(told, "TOLD_EACH", 2)
+    monkeypatch.setattr(wording, "NAMED_EACH", 2)
     wrong = [drive(f"sd{name}", checksum_errors=number) for number, name in enumerate("abc", 1)]
     retries = drive("sdz", read_errors=4, checksum_errors=4)
-    assert len(told._with_errors([*wrong[:2], retries])) == 3
-    first, second = told._with_errors([*wrong, retries])
+    assert len(wording._with_errors([*wrong[:2], retries])) == 3
+    first, second = wording._with_errors([*wrong, retries])
     assert first.startswith("sdz has shown 4 read errors and 4 checksum errors")
     assert second.startswith(
         "3 drives have shown checksum errors (sda 1, sdb 2, sdc 3): look at what they share"
@@ -120,18 +120,18 @@ def test_many_drives_with_checksum_errors_share_something(monkeypatch: pytest.Mo
 def test_drives_slower_than_their_peers_are_told_with_what_asks_for_their_price(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(told, "slower_than_model", lambda given, every: ())
-    monkeypatch.setattr(told, "slow_drives", lambda given, every: {"sda": 2.54, "sdx": 3.0})
+    monkeypatch.setattr(wording, "slower_than_model", lambda given, every: ())
+    monkeypatch.setattr(wording, "slow_drives", lambda given, every: {"sda": 2.54, "sdx": 3.0})
     given = case(evidence=[{"what": "drive", "drive": "sda", "leaf": 2}, {"what": "drive", "drive": "sdx"}])
-    assert told.sick_looking(given) == (
+    assert wording.sick_looking(given) == (
         "sda takes 2.5 times as long to answer as its peers; sdx takes 3 times as long to answer as its peers: "  # noqa: E501
         "a sick drive holds up the whole scan (--slow 2:x2.5 says what it costs)",
     )
-    monkeypatch.setattr(told, "slow_drives", lambda given, every: {})
-    assert told.sick_looking(given) == ()
+    monkeypatch.setattr(wording, "slow_drives", lambda given, every: {})
+    assert wording.sick_looking(given) == ()
     exact = SimpleNamespace(scenario=given.scenario, exact=True)
-    assert told.notes(exact) == ("--exact simulates one pool to the end: the evidence is not weighed",)  # type: ignore[arg-type]
-    assert told.notes(SimpleNamespace(scenario=case().scenario, exact=True)) == ()  # type: ignore[arg-type]
+    assert wording.notes(exact) == ("--exact simulates one pool to the end: the evidence is not weighed",)  # type: ignore[arg-type]
+    assert wording.notes(SimpleNamespace(scenario=case().scenario, exact=True)) == ()  # type: ignore[arg-type]
 
 
 def test_drives_slower_than_their_model_are_told_and_the_link_they_share(
@@ -141,17 +141,17 @@ def test_drives_slower_than_their_model_are_told_and_the_link_they_share(
         slower.SlowerThanModel("sda", 0, "WD", 131_072.0, 0.060, 0.020),
         slower.SlowerThanModel("sdb", None, "WD", 4096.0, 0.050, 0.020),
     ]
-    monkeypatch.setattr(told, "slower_than_model", lambda given, every: slow)
-    monkeypatch.setattr(told, "shared_by", lambda given, found: None)
+    monkeypatch.setattr(wording, "slower_than_model", lambda given, every: slow)
+    monkeypatch.setattr(wording, "shared_by", lambda given, found: None)
     words = (
         "sda spends 60 ms on a request of 128K, 3 times the most that WD needs (20 ms): the drive, its cable or "  # noqa: E501
         "its port is sick (--slow 0:x3 says what it costs)",
         "sdb spends 50 ms on a request of 4K, 2.5 times the most that WD needs (20 ms): the drive, its cable or "  # noqa: E501
         "its port is sick",
     )
-    assert told._slower_than_model(case(), []) == list(words)
-    monkeypatch.setattr(told, "shared_by", lambda given, found: "hba0")
-    assert told._slower_than_model(case(), []) == [
+    assert wording._slower_than_model(case(), []) == list(words)
+    monkeypatch.setattr(wording, "shared_by", lambda given, found: "hba0")
+    assert wording._slower_than_model(case(), []) == [
         "sda, sdb are slower than their model allows, and all are behind hba0: look there first", *words,
     ]  # fmt: skip
 

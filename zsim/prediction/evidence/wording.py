@@ -81,7 +81,7 @@ def _unexplained(each: Comparison, low: float, high: float) -> str:
     when = f" of {each.when}" if each.when else ""
     why = LONGER if is_more else SHORTER
     return (
-        f"the {each.kind}{when} {each.told.format(seen)}, nine in ten simulated pools like this take "
+        f"the {each.kind}{when} {each.phrase.format(seen)}, nine in ten simulated pools like this take "
         f"no {more} than {bound}: {why}"
     )
 
@@ -115,14 +115,14 @@ ERRORS = (
     ("slow_ios", "I/O of 30 s or more"),
 )
 """Counter of a drive, and what one of it is called."""
-TOLD_EACH = whole_constant("evidence.told_each")
+NAMED_EACH = whole_constant("evidence.named_each")
 """Drives with checksum errors that are told one by one: of more, what they share is likelier."""
 
 
 def _with_errors(seen: Sequence[DriveActivity]) -> list[str]:
     """Say which source drives have shown errors, and what these may mean for the scan."""
     wrong = [each for each in seen if each.checksum_errors and not _retries(each)]
-    if len(wrong) > TOLD_EACH:
+    if len(wrong) > NAMED_EACH:
         told = ", ".join(f"{each.drive} {each.checksum_errors}" for each in wrong)
         return [*_each_with_errors([each for each in seen if each not in wrong]),
                 f"{len(wrong)} drives have shown checksum errors ({told}): look at what they share, such as"
