@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from tests.engine.playing import build, differences, play
 from tests.engine.strategies import Scenario, scenarios
 from tests.pool.test_population import MIB, check_places, small_recipe
+from zsim.base import plain_views
 from zsim.base.jit import IS_COMPILING
-from zsim.base.machine import plain_views
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.reference.plane import ReferencePlane
 from zsim.pool.recipes.recipe import Fill, Overwrite, Remove, TopLevel

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zsim.base.jit import IS_COMPILING
-from zsim.base.machine.plain_views import Row
 from zsim.base.model_data import validation_directory
+from zsim.base.plain_views import Row
 from zsim.drives.catalogue import load_drive
 from zsim.drives.derived import (
     mean_seek,

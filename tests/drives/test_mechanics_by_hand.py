@@ -12,7 +12,7 @@ import pytest
 from tests.drives.test_physics_by_hand import row
 from zsim.base.errors import InputError
 from zsim.base.jit import IS_COMPILING
-from zsim.base.machine.plain_views import Row
+from zsim.base.plain_views import Row
 from zsim.drives.catalogue import load_drive
 from zsim.drives.derived import random_service, rate_profile
 from zsim.drives.models.generations import first_year, outer_rate, platters_in_use

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from zsim.base.jit import IS_COMPILING
-from zsim.base.machine.plain_views import Row
+from zsim.base.plain_views import Row
 from zsim.drives.catalogue import LIMITS, load_drive
 from zsim.drives.derived import seek_profile
 from zsim.drives.models.health import DriveHealth

@@ -18,7 +18,7 @@ from tests.drives.test_tracks_by_hand import one_zone, toy
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.jit import IS_COMPILING
-from zsim.base.machine.plain_views import Row
+from zsim.base.plain_views import Row
 from zsim.drives import catalogue
 from zsim.drives.catalogue import Shelf, drive_from_table, load_drive
 from zsim.drives.derived import MAX_OFFSET, mean_seek, rate_profile, seek_profile

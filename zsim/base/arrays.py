@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base import jit
-from zsim.base.machine.plain_views import Bounded
+from zsim.base.plain_views import Bounded
 
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]

@@ -29,7 +29,7 @@ __all__ = [
     "compile_for", "kernels_are_cached", "matrix_at", "njit", "of_this_machine", "on_table", "word_of",
 ]  # fmt: skip
 
-COMPILER, PLAIN = "zsim.base.machine.compiler", "zsim.base.machine.plain_views"
+COMPILER, PLAIN = "zsim.base.machine.compiler", "zsim.base.plain_views"
 NATIVE, MACHINE_CODE, CACHE, DIRECT = (
     "zsim.base.machine.native",
     "zsim.base.machine.code",

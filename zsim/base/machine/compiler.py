@@ -30,7 +30,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 from numpy.typing import DTypeLike, NDArray
 
-from zsim.base.machine import plain_views
+from zsim.base import plain_views
 from zsim.base.machine.kernel_cache import of_this_machine
 
 if TYPE_CHECKING:

@@ -114,10 +114,7 @@ def _completed(row: Row, found: Mapping[str, Row], made_by: str) -> Row:
 class _Work:
     """What answers scenarios, and the store that keeps the answers.
 
-    Attributes
-    ----------
-    done : int
-        Combinations that are refused or answered, repeats with other seeds among them.
+    `done` are combinations that are refused or answered, repeats with other seeds among them.
     """
 
     kept: AnyStore

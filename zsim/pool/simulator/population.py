@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from zsim.base.arrays import Rows, checked
 from zsim.base.constants import constant
 from zsim.base.errors import ZsimError
-from zsim.base.machine.pages import sparse_table
+from zsim.base.pages import sparse_table
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.fragmentation import FragWeights
 from zsim.pool.recipes.recipe import (
