@@ -20,7 +20,7 @@ from zsim.prediction.answer.records import Advice, Alternative, Quantiles
 from zsim.prediction.answer.tables import Grid, fitted, grid_text, wrapped
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.population import NoRoomError
-from zsim.prediction.runs import member, one_tile, rebuilding, what_if
+from zsim.prediction.runs import advice, member, one_tile, rebuilding, what_if
 from zsim.prediction.runs.windows import WindowPlan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.model import Scenario
@@ -217,16 +217,16 @@ def test_a_rebuild_beside_a_crowd_is_run_on_a_small_population() -> None:
 
 def test_only_changes_that_save_enough_are_advised_the_best_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        what_if, "_hardware_advice", lambda bench, middle_s: [Advice(action="x", saves_s=30.0)]
+        advice, "_hardware_advice", lambda bench, middle_s: [Advice(action="x", saves_s=30.0)]
     )
-    enough = what_if.WORTH_SAYING * 100.0
+    enough = advice.WORTH_SAYING * 100.0
     others = (
         Alternative(name="sorted", resilver_s=Quantiles(p50=60.0)),
         Alternative(name="legacy", resilver_s=Quantiles(p50=1.0)),
     )
-    found = what_if.advice(bench(), 100.0, others, {"link": 100.0 - enough, "source": 1.0})
+    found = advice.advice(bench(), 100.0, others, {"link": 100.0 - enough, "source": 1.0})
     assert [each.saves_s for each in found] == [40.0, 30.0]
-    found = what_if.advice(bench(), 100.0, (), {"link": 99.9 - enough})
+    found = advice.advice(bench(), 100.0, (), {"link": 99.9 - enough})
     assert [each.saves_s for each in found] == [30.0, pytest.approx(enough + 0.1)]
 
 

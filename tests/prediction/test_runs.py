@@ -34,6 +34,7 @@ from zsim.prediction.inputs.clients import (
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import history_of
 from zsim.prediction.runs import member, rebuilding, what_if
+from zsim.prediction.runs.advice import advice
 from zsim.prediction.runs.rhythm import quiet_end
 from zsim.prediction.runs.stretch import stretch
 from zsim.prediction.runs.what_if import Baseline
@@ -323,13 +324,13 @@ def test_a_rebuild_is_an_alternative_where_zfs_has_one(fields: dict[str, Any], n
 def test_only_what_saves_enough_is_advised_the_best_first() -> None:
     one = bench(write_cache=False)
     sorted_scan = Alternative(name="sorted", resilver_s=Quantiles(p50=70.0))
-    found = what_if.advice(one, 100.0, (sorted_scan,), {"link": 99.0})
+    found = advice(one, 100.0, (sorted_scan,), {"link": 99.0})
     assert [round(each.saves_s or 0) for each in found] == [50, 30], "1 % of a link is not worth saying"
     assert found[0].action.startswith("switch the replacement drive's write cache on")
 
 
 def test_a_drive_with_its_cache_on_is_not_told_to_switch_it_on() -> None:
-    assert what_if.advice(bench(write_cache=True), 100.0, (), {}) == ()
+    assert advice(bench(write_cache=True), 100.0, (), {}) == ()
 
 
 def test_a_scrub_follows_a_rebuild_and_nothing_else() -> None:

@@ -37,11 +37,10 @@ from zsim.prediction.answer.records import (
 from zsim.prediction.inputs.hardware import shares_host
 from zsim.prediction.missing import missing, record_span
 from zsim.prediction.paired import PairedMedians, paired_medians
+from zsim.prediction.runs.advice import advice, most_saved_first
 from zsim.prediction.runs.knobs import knob_advice
 from zsim.prediction.runs.sick_drives import sick_advice, sick_drives
 from zsim.prediction.runs.what_if import (
-    advice,
-    in_order,
     other_order,
     other_records,
     unloaded,
@@ -230,7 +229,7 @@ def _advice(
     if case.operation in ("scrub", *MOVES):
         return ()
     assert work.bench is not None
-    return in_order(
+    return most_saved_first(
         *advice(work.bench, middle_s, orders, without),
         *sick_advice(sick, middle_s),
         *knob_advice(case, middle_s, work.clients),
