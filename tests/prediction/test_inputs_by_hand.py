@@ -20,7 +20,7 @@ from zsim.engine.leaf_rules import wait_bin, wait_of_bin
 from zsim.engine.model import ClientModel
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.api import case_of
-from zsim.prediction.inputs import clients, population, sick
+from zsim.prediction.inputs import bad_sectors, clients, population, sick
 from zsim.prediction.inputs.ensemble import Unknown, normal_strata
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.statistics import response, sensitivity
@@ -191,10 +191,10 @@ def test_a_slower_link_bounds_every_rate_and_a_lost_queue_its_depth() -> None:
 
 
 def test_a_vdev_can_lose_what_it_has_not_lost() -> None:
-    assert sick.spare_children(case()) == 1
-    assert sick.spare_children(case(replace=2)) == 0
-    assert sick.spare_children(case(replace=2, old_drive="online")) == 2
-    assert sick.spare_children(case(operation="scrub")) == 2
+    assert bad_sectors.spare_children(case()) == 1
+    assert bad_sectors.spare_children(case(replace=2)) == 0
+    assert bad_sectors.spare_children(case(replace=2, old_drive="online")) == 2
+    assert bad_sectors.spare_children(case(operation="scrub")) == 2
 
 
 @pytest.mark.parametrize(
@@ -210,42 +210,42 @@ def test_a_vdev_can_lose_what_it_has_not_lost() -> None:
 def test_an_error_costs_the_limit_of_the_drive_or_the_timeouts_of_the_platform(
     fields: dict[str, Any], redundant: bool, seconds: float
 ) -> None:
-    assert sick.error_seconds(case(**fields), redundant=redundant) == seconds
+    assert bad_sectors.error_seconds(case(**fields), redundant=redundant) == seconds
 
 
 def test_the_tenth_error_within_ten_minutes_faults_a_drive_that_can_be_spared() -> None:
     """Each read that fails takes 7 s, so that later ones come later."""
     even = np.arange(12) * 50.0
-    found = sick._waited(3, even, 7.0, True)
+    found = bad_sectors._waited(3, even, 7.0, True)
     assert (found.errors, found.seconds, found.faulted_s) == (10, 70.0, 450.0 + 70.0)
-    assert sick._waited(3, even, 7.0, False) == sick.LostTime(3, 84.0, 12, 7.0, None)
+    assert bad_sectors._waited(3, even, 7.0, False) == bad_sectors.LostTime(3, 84.0, 12, 7.0, None)
     # From the first to the tenth 9 x 60 + 63 = 603 s are too long, 9 x 59 + 63 = 594 not.
-    assert sick._waited(3, np.arange(12) * 60.0, 7.0, True).faulted_s is None
-    assert sick._waited(3, np.arange(12) * 59.0, 7.0, True).errors == 10
-    exact = sick._waited(3, np.arange(10) * (600.0 - 63.0) / 9.0, 7.0, True)
+    assert bad_sectors._waited(3, np.arange(12) * 60.0, 7.0, True).faulted_s is None
+    assert bad_sectors._waited(3, np.arange(12) * 59.0, 7.0, True).errors == 10
+    exact = bad_sectors._waited(3, np.arange(10) * (600.0 - 63.0) / 9.0, 7.0, True)
     assert exact.faulted_s == pytest.approx(537.0 + 70.0)
-    assert sick._waited(3, even[:9], 7.0, True).faulted_s is None
+    assert bad_sectors._waited(3, even[:9], 7.0, True).faulted_s is None
 
 
 def test_bad_sectors_are_paid_for_in_the_drives_that_are_read() -> None:
     one = case(layout="2*raidz2x6", bad_sectors=["8:50", "3:20"])
-    lost = {each.drive: each for each in sick.recovery(one, 36000.0)}
+    lost = {each.drive: each for each in bad_sectors.recovery(one, 36000.0)}
     assert (lost[8].errors, lost[8].seconds) == (0, 0.0)
     assert lost[3].errors > 0
     assert lost[3].each_s == 7.0
-    scrubbed = {each.drive: each for each in sick.recovery(case(layout="2*raidz2x6", bad_sectors=["8:50"],
-                                                                 operation="scrub"), 36000.0)}  # fmt: skip
+    both_vdevs = case(layout="2*raidz2x6", bad_sectors=["8:50"], operation="scrub")
+    scrubbed = {each.drive: each for each in bad_sectors.recovery(both_vdevs, 36000.0)}
     assert scrubbed[8].errors > 0
-    assert sick.recovery(case(), 36000.0) == ()
+    assert bad_sectors.recovery(case(), 36000.0) == ()
     # The one with most sectors comes first, and what it takes of the redundancy the next one lacks.
-    both = sick.recovery(case(bad_sectors=["3:40", "4:50"]), 600.0)
+    both = bad_sectors.recovery(case(bad_sectors=["3:40", "4:50"]), 600.0)
     assert [each.drive for each in both] == [4, 3]
     assert both[0].faulted_s is not None
     assert (both[1].faulted_s, both[1].each_s) == (None, 14.0)
 
 
 def test_failing_reads_lie_within_the_scan_and_those_close_by_fail_in_one() -> None:
-    found = sick.failing_reads(case(), 3, 1000)
+    found = bad_sectors.failing_reads(case(), 3, 1000)
     assert len(found) < 1000
     assert (np.diff(found) > 0).all()
     assert found[0] >= 0.0
@@ -253,8 +253,8 @@ def test_failing_reads_lie_within_the_scan_and_those_close_by_fail_in_one() -> N
     # Each is where a read of a mebibyte begins.
     space = 0.5 * 4e12
     assert np.allclose(found * space / (1 << 20), np.round(found * space / (1 << 20)), atol=1e-3)
-    assert len(sick.failing_reads(case(), 3, 1)) == 1
-    old = sick.failing_reads(case(release="zol-0.7"), 3, 1000)
+    assert len(bad_sectors.failing_reads(case(), 3, 1)) == 1
+    old = bad_sectors.failing_reads(case(release="zol-0.7"), 3, 1000)
     assert (np.diff(old) > 0).all()
     assert len(old) == pytest.approx(len(found), rel=0.05)
 

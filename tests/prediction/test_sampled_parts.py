@@ -13,6 +13,7 @@ from zsim.case.case import Case
 from zsim.engine.codes import BUDGET
 from zsim.engine.model import ClientModel
 from zsim.prediction.api import case_of
+from zsim.prediction.inputs.bad_sectors import spare_children
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.sick import (
     health_of,
@@ -20,7 +21,6 @@ from zsim.prediction.inputs.sick import (
     numbers_of,
     sick_leaves,
     slow_leaves,
-    spare_children,
     without_slow,
 )
 from zsim.prediction.runs import sick_drives, sitting

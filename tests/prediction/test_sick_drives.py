@@ -13,8 +13,8 @@ from zsim.base.errors import InputError
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.wording import bottleneck
 from zsim.prediction.api import case_of
+from zsim.prediction.inputs.bad_sectors import error_seconds, failing_reads, recovery
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.inputs.sick import error_seconds, failing_reads, recovery
 from zsim.scenario.one_drive.slow import SlowDrive
 
 POOL = {
