@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from zsim.case.case import Case
-from zsim.prediction.api import case_of
+from tests.prediction.samples import T, course, scan
+from tests.prediction.samples import disks as case
 from zsim.prediction.progress import course as courses
 from zsim.prediction.progress import healing, little_known, metadata_only, open_share, remaining
 from zsim.prediction.progress.course import (
@@ -29,28 +29,8 @@ from zsim.prediction.progress.course import (
 from zsim.prediction.progress.moments import HEALED, PoolFacts, State, StatusHistory
 from zsim.prediction.progress.noise import fitted_noise, progress_number
 from zsim.prediction.progress.pace import MOST_UNDER_WAY, Pace, combined, discrepancy_of, pace_of, with_pace
-from zsim.scenario.evidence import RunningScan
-from zsim.scenario.model import Scenario
 
-T = 1 << 40
 NOISE = fitted_noise()
-
-
-def course(visit_s: float = 1000.0, issue_s: float = 9000.0, **more: Any) -> Course:
-    """Return a course whose work goes evenly."""
-    return Course(visit_s, issue_s, 10.0, straight(), **({"repaired": 2.0 * T} | more))
-
-
-def scan(**fields: Any) -> RunningScan:
-    """Return the state of a resilver of ten TiB."""
-    known = {"kind": "resilver", "format": "2.2+", "total": 10 * T, "total_issue": 10 * T}
-    return RunningScan(**(known | fields))
-
-
-def case(**fields: Any) -> Case:
-    """Return a raidz2 of six disks."""
-    stated = {"layout": "raidz2x6", "drive": "generic-7200rpm-cmr", "drive_size": "4TB", "fill": 0.5}
-    return case_of(Scenario.from_dict({name: value for name, value in (stated | fields).items() if value}))
 
 
 # Cells and shapes.

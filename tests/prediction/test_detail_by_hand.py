@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.prediction.samples import disks as case
 from zsim.case.case import Case
 from zsim.engine.model import ClientModel
 from zsim.prediction import groups
@@ -18,20 +19,12 @@ from zsim.prediction.answer import brief, tables
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import Advice, Alternative, Quantiles
 from zsim.prediction.answer.tables import Grid, fitted, grid_text, wrapped
-from zsim.prediction.api import case_of
 from zsim.prediction.inputs.population import NoRoomError
 from zsim.prediction.runs import advice, member, one_tile, rebuilding, what_if
 from zsim.prediction.runs.windows import WindowPlan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
-from zsim.scenario.model import Scenario
 
 HOUR = 3600.0
-
-
-def case(**fields: Any) -> Case:
-    """Return a raidz2 of six disks, half full."""
-    stated = {"layout": "raidz2x6", "drive": "generic-7200rpm-cmr", "drive_size": "4TB", "fill": 0.5}
-    return case_of(Scenario.from_dict(stated | fields))
 
 
 # A tile as a result.

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from tests.prediction.samples import disks as case
 from zsim.base.units import YEAR
 from zsim.case.case import Case
-from zsim.prediction.api import case_of
 from zsim.prediction.evidence import comparable, posterior, probes, slower, under_way
 from zsim.prediction.evidence.comparable import Comparison, NotCompared
 from zsim.prediction.evidence.likelihood import Weights, log_likelihood, weighted_quantiles, weights_of
@@ -33,17 +33,10 @@ from zsim.prediction.progress.course import straight
 from zsim.prediction.progress.moments import PoolFacts, State
 from zsim.prediction.statistics.response import KERNEL
 from zsim.scenario.evidence import Benchmark, ClassAlloc, DriveActivity, FinishedScan, RunningScan
-from zsim.scenario.model import Scenario
 
 NOON = datetime(2026, 11, 15, 12, 0, 0)
 TB = 10**12
 EVEN = np.full(3, 1.0 / 3.0)
-
-
-def case(**fields: Any) -> Case:
-    """Return a raidz2 of six 4 TB disks, half full."""
-    stated = {"layout": "raidz2x6", "drive": "generic-7200rpm-cmr", "drive_size": "4TB", "fill": 0.5}
-    return case_of(Scenario.from_dict(stated | fields))
 
 
 # Weights.

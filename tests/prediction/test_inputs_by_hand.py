@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.prediction.samples import disks as case
 from zsim.base.errors import InputError
 from zsim.base.normal import Z90
 from zsim.case.case import Case
@@ -19,19 +20,10 @@ from zsim.case.worlds import Choice
 from zsim.engine.leaf_rules import wait_bin, wait_of_bin
 from zsim.engine.model import ClientModel
 from zsim.pool.simulator.population import HistoryError
-from zsim.prediction.api import case_of
 from zsim.prediction.inputs import bad_sectors, clients, population, sick
 from zsim.prediction.inputs.ensemble import Unknown, normal_strata
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.statistics import response, sensitivity
-from zsim.scenario.model import Scenario
-
-
-def case(**fields: Any) -> Case:
-    """Return a raidz2 of six disks, half full."""
-    stated = {"layout": "raidz2x6", "drive": "generic-7200rpm-cmr", "drive_size": "4TB", "fill": 0.5}
-    return case_of(Scenario.from_dict(stated | fields))
-
 
 # Clients.
 

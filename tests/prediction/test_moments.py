@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.prediction.samples import T, course, scan
 from zsim.prediction.progress import moments
 from zsim.prediction.progress.course import VISIT_CELLS, Course, OpenShare, done_cells, straight
 from zsim.prediction.progress.moments import (
@@ -33,21 +34,10 @@ from zsim.prediction.progress.moments import (
 from zsim.prediction.progress.noise import Stretch, fitted_noise
 from zsim.scenario.evidence import RunningScan
 
-T = 1 << 40
 NOISE = fitted_noise()
 MORNING = datetime(2026, 11, 1, 8, 0, 0)
 DATED = {"since": MORNING, "at": MORNING + timedelta(seconds=900)}
 OLD: dict[str, Any] = {"format": "0.8-2.1", "total_issue": None}
-
-
-def course(visit_s: float = 1000.0, issue_s: float = 9000.0, **more: Any) -> Course:
-    return Course(visit_s, issue_s, 10.0, straight(), repaired=2.0 * T, **more)
-
-
-def scan(**fields: Any) -> RunningScan:
-    return RunningScan(
-        **({"kind": "resilver", "format": "2.2+", "total": 10 * T, "total_issue": 10 * T} | fields)
-    )
 
 
 def state(seen: RunningScan, world: Course | None = None, **facts: Any) -> State:

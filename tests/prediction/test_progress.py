@@ -6,6 +6,7 @@ from datetime import datetime
 import numpy as np
 import pytest
 
+from tests.prediction.samples import T, course, scan
 from zsim.prediction.progress.course import CELLS, Course, Shape, done_cells, straight, with_zones
 from zsim.prediction.progress.moments import (
     PoolFacts,
@@ -20,18 +21,7 @@ from zsim.prediction.progress.noise import Stretch, covariance, fitted_noise, po
 from zsim.prediction.progress.remaining import Remaining, remaining
 from zsim.scenario.evidence import RunningScan
 
-T = 1 << 40
 NOISE = fitted_noise()
-
-
-def course(visit_s=1000.0, issue_s=9000.0, **more):
-    return Course(visit_s, issue_s, 10.0, straight(), repaired=2.0 * T, **more)
-
-
-def scan(**fields):
-    return RunningScan(
-        **({"kind": "resilver", "format": "2.2+", "total": 10 * T, "total_issue": 10 * T} | fields)
-    )
 
 
 def test_cells_sum_to_the_course():

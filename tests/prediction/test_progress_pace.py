@@ -6,28 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.prediction.samples import T, course, scan
 from zsim.prediction.api import case_of
-from zsim.prediction.progress.course import Course, straight
 from zsim.prediction.progress.little_known import known_tilt
 from zsim.prediction.progress.moments import PoolFacts, history_of
 from zsim.prediction.progress.noise import fitted_noise
 from zsim.prediction.progress.pace import Pace, combined, discrepancy_of, pace_of, with_pace
 from zsim.prediction.progress.remaining import remaining
-from zsim.scenario.evidence import RunningScan
 from zsim.scenario.model import Scenario
 
-T = 1 << 40
 NOISE = fitted_noise()
 FACTS = PoolFacts()
 LOGS, SPREADS = np.log([1000.0, 3000.0]), np.array([0.2, 0.6])
-
-
-def course(**more):
-    return Course(1000.0, 9000.0, 10.0, straight(), repaired=2.0 * T, **more)
-
-
-def scan(**fields):
-    return RunningScan(kind="resilver", format="2.2+", total=10 * T, total_issue=10 * T, **fields)
 
 
 def pace(world, *scans):

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zsim.case.case import Case
+from tests.prediction.samples import disks as case
 from zsim.engine.codes import BUDGET
 from zsim.engine.model import ClientModel
-from zsim.prediction.api import case_of
 from zsim.prediction.inputs.bad_sectors import spare_children
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.sick import (
@@ -28,14 +27,6 @@ from zsim.prediction.runs.sources import _keep
 from zsim.prediction.runs.what_if import at_their_rate
 from zsim.prediction.runs.windows import NOTE_EVENTS, CourseNotes, SampledStream
 from zsim.scan.program import Program
-from zsim.scenario.model import Scenario
-
-
-def case(**fields: Any) -> Case:
-    """Return a raidz2 of six disks, half full."""
-    stated = {"layout": "raidz2x6", "drive": "generic-7200rpm-cmr", "drive_size": "4TB", "fill": 0.5}
-    return case_of(Scenario.from_dict(stated | fields))
-
 
 # Notes.
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zsim.case.case import Case
+from tests.prediction.samples import disks as case
 from zsim.case.worlds import USES, Choice
 from zsim.prediction import simulated
-from zsim.prediction.api import case_of
 from zsim.prediction.inputs import points
 from zsim.prediction.inputs.ensemble import Unknown, normal_strata
 from zsim.prediction.inputs.hardware import plane_model
@@ -22,15 +21,8 @@ from zsim.prediction.statistics import slopes, surface
 from zsim.prediction.statistics.sampling import student
 from zsim.prediction.statistics.slopes import BY_USE, OVERALL, SMALL, TILE, Runs, SlopePrior, smallness
 from zsim.prediction.statistics.surface import BEYOND, COST, NEAR, RanWorld, ResponseSurface, runs_of
-from zsim.scenario.model import Scenario
 
 HOUR = 3600.0
-
-
-def case(**fields: Any) -> Case:
-    """Return a raidz2 of six disks, half full."""
-    stated = {"layout": "raidz2x6", "drive": "generic-7200rpm-cmr", "drive_size": "4TB", "fill": 0.5}
-    return case_of(Scenario.from_dict({name: value for name, value in (stated | fields).items() if value}))
 
 
 # Sizes of populations.

@@ -9,22 +9,15 @@ from typing import Any
 
 import pytest
 
-from zsim.case.case import Case
-from zsim.prediction.api import case_of
+from tests.prediction.samples import disks as case
 from zsim.prediction.evidence import comparable
 from zsim.prediction.evidence.comparable import AT_ITS_PACE, Comparison, NotCompared
 from zsim.prediction.evidence.probes import ScanProbe
 from zsim.prediction.evidence.under_way import OwnPace
 from zsim.prediction.runs import stretch
 from zsim.scenario.evidence import RunningScan
-from zsim.scenario.model import Scenario
 
 NOON = datetime(2026, 11, 20, 12)
-
-
-def case(**fields: Any) -> Case:
-    stated = {"layout": "raidz2x6", "drive": "generic-7200rpm-cmr", "drive_size": "4TB", "fill": 0.5}
-    return case_of(Scenario.from_dict(stated | fields))
 
 
 def compared(
