@@ -29,7 +29,7 @@ from tests.noticing import SPARE_CPU_S, TIMES, Campaign, Place, Test, environmen
 ROOT = Path(__file__).resolve().parents[1]
 CASE_TESTS = (
     "case", "scenario", "house/test_one_case.py",
-    "prediction/test_worlds.py", "prediction/test_plane.py", "prediction/test_unknowns.py",
+    "prediction/inputs/test_worlds.py", "prediction/inputs/test_plane.py", "prediction/inputs/test_unknowns.py",
 )  # fmt: skip
 ETA_TESTS = tuple(
     f"planning/test_{name}.py"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.prediction.test_wording import answer
+from tests.prediction.answer.test_wording import answer
 from zsim.case.resolve import resolve
 from zsim.case.worlds import Choice
 from zsim.prediction import given, paired, simulated

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.prediction.test_scaling_by_hand import case
+from tests.prediction.runs.test_scaling_by_hand import case
 from zsim.base.errors import InputError
 from zsim.prediction import courses, given, groups
 from zsim.prediction.inputs import population

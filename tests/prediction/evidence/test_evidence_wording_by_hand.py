@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.prediction.test_wording import answer, leaf
+from tests.prediction.answer.test_wording import answer, leaf
 from zsim.base.errors import InputError
 from zsim.case.resolve import resolve
 from zsim.prediction.answer import frames

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.prediction.test_sampled_parts import case
+from tests.prediction.runs.test_sampled_parts import case
 from zsim.operation.background.expansion import Reflow
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs import middle, rounds, stretch

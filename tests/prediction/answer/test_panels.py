@@ -15,7 +15,7 @@ pytest.importorskip("matplotlib")
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
-from tests.prediction.test_wording import answer, leaf
+from tests.prediction.answer.test_wording import answer, leaf
 from zsim.prediction.answer import drawing, panels
 from zsim.prediction.answer.drawing import bars, time_unit
 from zsim.prediction.answer.records import Clients, Phase, ProgressPoint, Quantiles, Waits

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.prediction.test_exact_by_hand import records, rows, tile, visits
+from tests.prediction.exact.test_exact_by_hand import records, rows, tile, visits
 from zsim.base.errors import NotSimulatedYet
 from zsim.engine.codes import EXIT_DRAINED, STREAM_READY
 from zsim.prediction.exact import hours, legacy, queues

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.prediction.test_tiles import blocks
+from tests.prediction.runs.test_tiles import blocks
 from zsim.base.errors import NotSimulatedYet
 from zsim.engine.compiled.records import ITEM_DTYPE
 from zsim.prediction.exact import legacy, run, tiles
