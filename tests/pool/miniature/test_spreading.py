@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.pool.test_scale_of_prediction import resolved_for
+from tests.pool.miniature.test_scale_of_prediction import resolved_for
 from zsim.case.case import Case
 from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature.spreading import spread

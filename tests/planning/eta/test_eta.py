@@ -20,7 +20,7 @@ from zsim.prediction.answer.drawing import DARK_GROUND
 from zsim.prediction.api import case_of
 from zsim.prediction.progress.moments import clock_of
 
-EXAMPLE = (Path(__file__).parents[2] / "docs" / "examples" / "zpool-status.txt").read_text()
+EXAMPLE = (Path(__file__).parents[3] / "docs" / "examples" / "zpool-status.txt").read_text()
 NOW = datetime(2026, 11, 22, 11, 52, 40)
 FAST = ("drive=generic-7200rpm-cmr",)
 SMALL = """\
@@ -476,7 +476,7 @@ def test_an_expansion_goes_on_at_its_own_pace():
     assert "copying" in str(found).partition("left: ")[2].partition(".")[0]
 
 
-FIXTURES = Path(__file__).parents[1] / "observe" / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "observe" / "fixtures"
 
 
 def test_json_of_a_status_is_followed():
@@ -560,7 +560,7 @@ def test_what_may_hold_up_a_scan_is_no_reason_of_a_pace_that_is_not_slow():
 def test_a_drive_file_that_is_edited_between_two_questions_is_read_anew(tmp_path):
     """Courses are kept between questions about a pool; not those of a drive file as it was."""
     mine = tmp_path / "mine.toml"
-    text = (Path(__file__).parents[2] / "models" / "drives" / "generic-7200rpm-cmr.toml").read_text()
+    text = (Path(__file__).parents[3] / "models" / "drives" / "generic-7200rpm-cmr.toml").read_text()
     mine.write_text(text)
     stated = {"drive": str(mine), "drive_size": "500GB"}
     before = zsim.eta(small(50), stated=stated, now=datetime(2026, 11, 22, 11, 55))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.pool.test_scale_of_prediction import resolved_for
+from tests.pool.miniature.test_scale_of_prediction import resolved_for
 from zsim.case.case import Case
 from zsim.drives.models.model import zone_rates
 from zsim.operation.setup import wanted_blocks

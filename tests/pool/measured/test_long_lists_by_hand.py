@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.pool.test_block_lists import write
+from tests.pool.measured.test_block_lists import write
 from zsim.base.errors import InputError
 from zsim.pool.measured import block_list, windows
 from zsim.pool.measured.block_list import KnownBlocks, load_blocks, sample_blocks, space_of

@@ -27,7 +27,7 @@ from zsim.pool.statistics import describe, extents, mean_position
 from zsim.prediction.inputs.population import miniature
 from zsim.scenario.model import Scenario
 
-LISTS = Path(__file__).parent / "lists"
+LISTS = Path(__file__).parents[1] / "lists"
 RAIDZ = LISTS / "raidz2x6-aged-2.3.9.csv.zst"
 MIRROR = LISTS / "mirror2-aged-2.3.9.csv.zst"
 TYPES = {True: "DMU dnode", False: "ZFS plain file"}
