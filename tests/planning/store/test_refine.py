@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,11 @@ import pytest
 
 from zsim.base.errors import InputError
 from zsim.cli.main import main
-from zsim.planning import running
-from zsim.planning.store import study as module
 from zsim.planning.store.keys import Shard
 from zsim.planning.store.refine import MOST_SEEDS, half_width, mean_row, seeds_needed, with_seed
 from zsim.planning.store.sqlite import Store
 from zsim.planning.store.study import study
+from zsim.planning.table import TableInterrupted
 
 AXES: dict[str, Sequence[Any]] = {"width": [4, 6, 8], "parity": [1], "drive_size": ["4TB"]}
 SPREAD = 0.05  # of ln(p50) between seeds
@@ -27,27 +26,15 @@ MEDIAN = {"raidz1x4": 4000.0, "raidz1x6": 6000.0, "raidz1x8": 8000.0}
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """The scenarios that a simulator was asked for, whose medians scatter with their seed."""
-    seen: list[dict[str, Any]] = []
+def answer() -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Medians that scatter with the seed of a scenario."""
 
     def answer(stated: dict[str, Any]) -> dict[str, Any]:
-        seen.append(stated)
         seed = [stated.get("seed", 1), int(MEDIAN[stated["layout"]])]
         median = MEDIAN[stated["layout"]] * math.exp(np.random.default_rng(seed).normal(0.0, SPREAD))
         return {"p10_s": median / 2, "p50_s": median, "p90_s": 2 * median, "bottleneck": "sources"}
 
-    def answers(
-        scenarios: Sequence[dict[str, Any]], jobs: int | None = None, executor: Executor | None = None
-    ) -> Iterator[tuple[int, Any]]:
-        if executor is not None:
-            yield from running.answers(scenarios, jobs, executor)
-        else:
-            yield from reversed([(place, answer(stated)) for place, stated in enumerate(scenarios)])
-
-    monkeypatch.setattr(running, "answer", answer)
-    monkeypatch.setattr(module, "answers", answers)
-    return seen
+    return answer
 
 
 def test_each_row_reaches_its_precision_and_lies_about_its_median(asked: list[Any], tmp_path: Path) -> None:
@@ -89,24 +76,13 @@ def test_a_finer_precision_only_adds(asked: list[Any], tmp_path: Path) -> None:
 
 
 def test_a_stopped_refinement_shows_what_it_has_and_goes_on(
-    asked: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    asked: list[Any], tmp_path: Path, stop_after: Callable[[int | None], None]
 ) -> None:
     whole = study(tmp_path / "whole.sqlite", AXES, refine=0.02)
-    answers, left = module.answers, [20]
-
-    def interrupted(
-        scenarios: Sequence[dict[str, Any]], jobs: int | None = None, executor: Executor | None = None
-    ) -> Iterator[tuple[int, Any]]:
-        for found in answers(scenarios, jobs):
-            if not left[0]:
-                raise KeyboardInterrupt
-            left[0] -= 1
-            yield found
-
-    with monkeypatch.context() as stopped:
-        stopped.setattr(module, "answers", interrupted)
-        with pytest.raises(module.TableInterrupted) as caught:
-            study(tmp_path / "a.sqlite", AXES, refine=0.02)
+    stop_after(20)
+    with pytest.raises(TableInterrupted) as caught:
+        study(tmp_path / "a.sqlite", AXES, refine=0.02)
+    stop_after(None)
     assert all(row["p50_s"] is not None and row["seeds"] >= 1 for row in caught.value.partial)
     asked.clear()
     assert study(tmp_path / "a.sqlite", AXES, refine=0.02) == whole

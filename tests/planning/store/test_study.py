@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ import pytest
 
 from zsim.base.errors import InputError
 from zsim.cli.main import main
-from zsim.planning import running
 from zsim.planning.store import study as module
 from zsim.planning.store.keys import Shard
 from zsim.planning.store.sqlite import Store
@@ -29,25 +28,9 @@ AXES: dict[str, Sequence[Any]] = {
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """The scenarios that a simulator was asked for, whose hours follow from their text."""
-    seen: list[dict[str, Any]] = []
-
-    def answer(stated: dict[str, Any]) -> dict[str, Any]:
-        seen.append(stated)
-        return {"p10_s": 1.0, "p50_s": 2.0 + len(json.dumps(stated)) / 3, "p90_s": 99.0}
-
-    def answers(
-        scenarios: Sequence[dict[str, Any]], jobs: int | None = None, executor: Executor | None = None
-    ) -> Iterator[tuple[int, Any]]:
-        if executor is not None:
-            yield from running.answers(scenarios, jobs, executor)
-        else:
-            yield from reversed([(place, answer(stated)) for place, stated in enumerate(scenarios)])
-
-    monkeypatch.setattr(running, "answer", answer)
-    monkeypatch.setattr(module, "answers", answers)
-    return seen
+def answer() -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Hours that follow from the text of a scenario."""
+    return lambda stated: {"p10_s": 1.0, "p50_s": 2.0 + len(json.dumps(stated)) / 3, "p90_s": 99.0}
 
 
 def test_shards_merged_are_the_whole_and_so_is_any_executor(asked: list[Any], tmp_path: Path) -> None:
@@ -81,25 +64,15 @@ def test_other_sources_ask_again(asked: list[Any], tmp_path: Path, monkeypatch: 
 
 
 def test_what_was_finished_before_an_interrupt_stays(
-    asked: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    asked: list[Any], tmp_path: Path, stop_after: Callable[[int | None], None]
 ) -> None:
     whole = study(tmp_path / "whole.sqlite", AXES)
-    answers = module.answers
-
-    def interrupted(
-        scenarios: Sequence[dict[str, Any]], jobs: int | None = None, executor: Executor | None = None
-    ) -> Iterator[tuple[int, Any]]:
-        for number, found in enumerate(answers(scenarios, jobs)):
-            if number == 5:
-                raise KeyboardInterrupt
-            yield found
-
-    monkeypatch.setattr(module, "answers", interrupted)
+    stop_after(5)
     with pytest.raises(TableInterrupted) as stop:
         study(tmp_path / "a.sqlite", AXES)
     assert isinstance(stop.value.partial, Table)
     assert sum(row["refused"] == "not run" for row in stop.value.partial) == 7
-    monkeypatch.setattr(module, "answers", answers)
+    stop_after(None)
     before = len(asked)
     assert study(tmp_path / "a.sqlite", AXES) == whole
     assert len(asked) - before == 7
