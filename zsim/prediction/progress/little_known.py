@@ -207,5 +207,5 @@ def sorted_at_once(case: Case) -> float:
     OpenZFS dsl_scan.c:dsl_scan_should_clear: records, extents and their trees under the hard limit.
     """
     limit = MemoryLimit(case.release, case.memory, case.alloc)
-    record = float(max(case.recordsize or 1 << 17, 4096))
+    record = float(max(case.recordsize, 4096))
     return limit.hard / (SIO_BYTES + DVA_BYTES + EXTENT_BYTES) * record
