@@ -28,7 +28,7 @@ from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 
 if TYPE_CHECKING:
-    from zsim.scenario.typed import OtherFields
+    from zsim.scenario.keyword_types import OtherFields
 
 COLUMNS = ("name", "layout", "drives", "usable_bytes", "data_bytes", *ANSWER, REASON)
 

@@ -65,8 +65,8 @@ from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.releases.profile import COPIES
 
 if TYPE_CHECKING:
+    from zsim.scenario.keyword_types import AnyFields
     from zsim.scenario.model import Scenario
-    from zsim.scenario.typed import AnyFields
 
 Extent = Literal["all", "first screen", "row"]
 """What of an answer is asked for: all of it; without other scan orders, advice and what clients wait, which

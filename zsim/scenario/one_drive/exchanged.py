@@ -7,8 +7,8 @@ import re
 from pydantic import Field
 
 from zsim.base.units import format_both
+from zsim.scenario.field_types import DriveBytes
 from zsim.scenario.one_drive.form import OfOneDrive
-from zsim.scenario.types import DriveBytes
 
 
 class ExchangedDrive(OfOneDrive):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.scenario.loads_in_words import load_in_words
 from zsim.scenario.parts import Load
-from zsim.scenario.said import read_said
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_words_say_what_settings_say(text: str, same: str) -> None:
 
 @pytest.mark.parametrize("text", ["random-read,rate=50", "random-read,rate=50,hours=mon-fri 08:00-18:00"])
 def test_settings_are_no_words(text: str) -> None:
-    assert read_said(text) is None
+    assert load_in_words(text) is None
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,6 @@ def test_settings_are_no_words(text: str) -> None:
 )
 def test_what_is_missing_or_said_twice_is_named(text: str, said: str) -> None:
     with pytest.raises(InputError) as refused:
-        read_said(text)
+        load_in_words(text)
     assert said in str(refused.value)
     assert "write backup 100MB/s 22:00-06:00" in str(refused.value)

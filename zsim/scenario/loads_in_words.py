@@ -27,7 +27,7 @@ _HOURS = re.compile(r"\d{1,2}:\d|(?:mon|tue|wed|thu|fri|sat|sun|daily)", re.ASCI
 _REMEDY = "write backup 100MB/s 22:00-06:00, 200 reads/s 16K or database 30% mon-fri 08:00-18:00"
 
 
-def read_said(text: str) -> dict[str, str | float] | None:
+def load_in_words(text: str) -> dict[str, str | float] | None:
     """Return the fields of a load in words; None where the text has the form ``KIND,KEY=VALUE``.
 
     Who, how much and how large a request is may stand in any order; hours stand last.
@@ -39,9 +39,9 @@ def read_said(text: str) -> dict[str, str | float] | None:
 
     Examples
     --------
-    >>> read_said("backup 100MB/s 22:00-06:00")
+    >>> load_in_words("backup 100MB/s 22:00-06:00")
     {'kind': 'sequential-read', 'bandwidth': 100000000.0, 'hours': '22:00-06:00'}
-    >>> read_said("300 reads/s 8K")
+    >>> load_in_words("300 reads/s 8K")
     {'kind': 'random-read', 'rate': 300.0, 'size': '8K'}
     """
     words = _from_to(text).split()
