@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.observe.test_pastes_as_made import MOVES, REMOVAL
+from tests.observe.zpool.test_pastes_as_made import MOVES, REMOVAL
 from zsim.observe.zpool.scan import Scan
 from zsim.planning.eta import reading, reasons
 from zsim.planning.eta.reading import in_order

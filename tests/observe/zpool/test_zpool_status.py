@@ -12,7 +12,7 @@ from zsim.observe.texts import decoded, moment, nice_bytes
 from zsim.observe.zpool.status import read_scan, read_status, recognises
 from zsim.observe.zpool.status_json import read_status_json
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 G, T = 1 << 30, 1 << 40
 
 

@@ -10,7 +10,7 @@ from zsim.base.errors import InputError
 from zsim.observe.zdb import pointers
 from zsim.observe.zdb.pointers import FILE, METADATA, VOLUME, PointerTable, read_pointers, recognises
 
-FIXTURE = Path(__file__).parent / "fixtures" / "pointers.txt"
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "pointers.txt"
 
 
 def read(content, **more):

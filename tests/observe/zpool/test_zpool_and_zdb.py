@@ -15,7 +15,7 @@ from zsim.observe.zdb import blocks, configuration, metaslabs
 from zsim.observe.zpool import listing, listing_json, status_json
 from zsim.observe.zpool.listing import Space
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 POOL = FIXTURES / "raidz2-2.2"
 K, G, T = 1 << 10, 1 << 30, 1 << 40
 

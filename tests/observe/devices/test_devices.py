@@ -14,7 +14,7 @@ from zsim.observe.devices.reports import smartctl_drives
 from zsim.observe.pool_import.find_drives import model_named
 from zsim.observe.pool_import.importing import import_pasted
 
-OUTPUTS = Path(__file__).parent / "fixtures" / "outputs"
+OUTPUTS = Path(__file__).parents[1] / "fixtures" / "outputs"
 LSBLK = (OUTPUTS / "lsblk.txt").read_text()
 LSBLK_PAIRS = (OUTPUTS / "lsblk-pairs.txt").read_text()
 LSBLK_JSON = (OUTPUTS / "lsblk-json.json").read_text()

@@ -14,7 +14,7 @@ from zsim.observe.pool_import.given.files import read_pasted
 from zsim.observe.zdb.pointers import read_pointers
 from zsim.scenario.model import Scenario
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 TEXTS = {
     str(path.relative_to(FIXTURES)): path.read_bytes()
     for path in sorted([*FIXTURES.glob("*.*"), *FIXTURES.glob("*/*")])

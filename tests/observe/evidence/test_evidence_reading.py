@@ -196,7 +196,7 @@ def test_json_in_utc_and_text_in_local_time_are_one_scan():
     ]
 
 
-OUTPUTS = Path(__file__).parent / "fixtures" / "outputs"
+OUTPUTS = Path(__file__).parents[1] / "fixtures" / "outputs"
 HISTORY = (OUTPUTS / "history.txt").read_text()
 HISTORY_28 = (OUTPUTS / "history-28.txt").read_text()
 

@@ -22,7 +22,7 @@ from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.capacity import vdev_asize
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 POOL = FIXTURES / "raidz2-2.2"
 
 

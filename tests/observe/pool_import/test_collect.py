@@ -181,7 +181,7 @@ def test_what_is_no_scenario_on_the_standard_input(text, words, capsys, monkeypa
 def test_standard_input_of_import(tmp_path):
     (tmp_path / "s.txt").write_text(STATUS)
     line = [sys.executable, "-m", "zsim", "import", "-", "--json"]
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     with (tmp_path / "s.txt").open() as stream:
         done = subprocess.run(line, stdin=stream, capture_output=True, text=True, timeout=120, check=True,
                               env={**os.environ, "PYTHONPATH": root})  # fmt: skip
