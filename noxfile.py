@@ -29,7 +29,7 @@ def types(session: nox.Session) -> None:
     session.install("-e", ".[test]", "pyright", "hatchling")
     session.run("mypy")
     session.run("ruff", "check")
-    session.run("pytest", "-q", "-m", "slow", "tests/scenario/test_typed.py")
+    session.run("pytest", "-q", "-m", "slow", "tests/scenario/test_keyword_types.py")
 
 
 @nox.session

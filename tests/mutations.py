@@ -29,21 +29,11 @@ from tests.noticing import SPARE_CPU_S, TIMES, Campaign, Place, Test, environmen
 ROOT = Path(__file__).resolve().parents[1]
 CASE_TESTS = (
     "case", "scenario", "house/test_one_case.py",
-    "prediction/test_worlds.py", "prediction/test_plane.py", "prediction/test_unknowns.py",
+    "prediction/inputs/test_worlds.py", "prediction/inputs/test_plane.py", "prediction/inputs/test_unknowns.py",
 )  # fmt: skip
-ETA_TESTS = tuple(
-    f"planning/test_{name}.py"
-    for name in (
-        "eta",
-        "eta_words",
-        "eta_sentences",
-        "eta_rules",
-        "rates",
-        "log_repair",
-        "stale_and_ended",
-        "pictures",
-    )
-)
+ETA_TESTS = (
+    "planning/eta", "planning/design/test_rates.py", "planning/test_stale_and_ended.py", "planning/test_pictures.py",
+)  # fmt: skip
 APART = ("risk", "fleet", "timeline", "eta")
 """Rooms of planning that are parts of their own."""
 PLANNING = tuple(
@@ -56,22 +46,19 @@ PLANNING_TESTS = (
         f"planning/test_{name}.py"
         for name in (
             "columns",
-            "design",
-            "design_by_hand",
             "drawing",
             "interrupts",
             "plan",
             "progress",
-            "rates",
             "sharing",
             "tables",
             "tables_by_hand",
-            "tune",
-            "tuning_by_hand",
             "workers",
         )
     ),
     "planning/store",
+    "planning/design",
+    "planning/tune",
 )
 """Those of rooms that are parts of their own are theirs."""
 PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from zsim.base.errors import ZsimError as ZsimError
     from zsim.case.resolve import resolve as resolve
     from zsim.drives.catalogue import load_drive as load_drive
-    from zsim.planning.api import compare as compare
-    from zsim.planning.api import sweep as sweep
+    from zsim.planning.compare import compare as compare
     from zsim.planning.design.search import plan_layouts as plan_layouts
     from zsim.planning.eta.api import eta as eta
     from zsim.planning.fleet.api import fleet as fleet
     from zsim.planning.fleet.spec import Fleet as Fleet
     from zsim.planning.risk.api import risk as risk
     from zsim.planning.risk.question import RiskInputs as RiskInputs
+    from zsim.planning.sweep import sweep as sweep
     from zsim.planning.table import Table as Table
     from zsim.planning.timeline.api import timeline as timeline
     from zsim.planning.timeline.decisions import decide as decide
@@ -67,7 +67,7 @@ _EXPORTS = {
     "Quantiles": "zsim.prediction.answer.records",
     "Scenario": "zsim.scenario.model",
     "ZsimError": "zsim.base.errors",
-    "compare": "zsim.planning.api",
+    "compare": "zsim.planning.compare",
     "decide": "zsim.planning.timeline.decisions",
     "tune": "zsim.planning.tune.api",
     "eta": "zsim.planning.eta.api",
@@ -80,7 +80,7 @@ _EXPORTS = {
     "resolve": "zsim.case.resolve",
     "risk": "zsim.planning.risk.api",
     "RiskInputs": "zsim.planning.risk.question",
-    "sweep": "zsim.planning.api",
+    "sweep": "zsim.planning.sweep",
     "timeline": "zsim.planning.timeline.api",
     "validate": "zsim.validation.api",
 }

@@ -7,10 +7,10 @@ from typing import Literal, get_args, get_origin
 import pytest
 
 from zsim.cli.completion import values_of_field
+from zsim.scenario.keyword_types import AnyFields
 from zsim.scenario.model import Scenario
-from zsim.scenario.typed import AnyFields
 
-REMEDY = "name it in zsim/scenario/typed.py"
+REMEDY = "name it in zsim/scenario/keyword_types.py"
 
 
 def choices(annotation: object) -> set[object]:

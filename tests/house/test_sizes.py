@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 import zsim
 
 PACKAGE = Path(zsim.__file__).parent
+TESTS = Path(__file__).parents[1]
 FILES = [path for path in PACKAGE.rglob("*.py") if "_data" not in path.parts]
 MOST_FILES, MOST_LINES = 16, 600
 
 
-def test_no_folder_is_a_heap() -> None:
-    count = Counter(path.parent.relative_to(PACKAGE).as_posix() for path in FILES if path.stem != "__init__")
+@pytest.mark.parametrize("root", [PACKAGE, TESTS], ids=["zsim", "tests"])
+def test_no_folder_is_a_heap(root: Path) -> None:
+    paths = (path for path in root.rglob("*.py") if path.stem != "__init__" and "_data" not in path.parts)
+    count = Counter(path.parent.relative_to(root).as_posix() for path in paths)
     assert {folder: files for folder, files in count.items() if files > MOST_FILES} == {}
 
 

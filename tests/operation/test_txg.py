@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -14,7 +14,7 @@ from zsim.case.resolve import resolve
 from zsim.engine.codes import ASYNC_WRITE, SYNC_READ, SYNC_WRITE
 from zsim.engine.model import LABEL_BYTES, PlaneModel
 from zsim.operation.control import ScanControl
-from zsim.operation.txg import SyncWrites, TxgRules, hole_order, vdev_asize
+from zsim.operation.txg import Cursor, SyncWrites, TxgRules, hole_order, vdev_asize
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.scenario.model import Scenario
 
@@ -30,8 +30,13 @@ def model(layout: str = "mirror2", **stated: Any) -> PlaneModel:
     return plane_model(resolve(Scenario.from_dict({**scenario, **stated})))
 
 
-def writes(rules: TxgRules | None = None, layout: str = "mirror2", **changes: Any) -> SyncWrites:
-    return SyncWrites(replace(model(layout), **changes), rules or TxgRules(), [(0, MIB)])
+def writes(
+    rules: TxgRules | None = None,
+    layout: str = "mirror2",
+    cursors: Sequence[Cursor] = ((0, MIB),),
+    **changes: Any,
+) -> SyncWrites:
+    return SyncWrites(replace(model(layout), **changes), rules or TxgRules(), cursors)
 
 
 def on_disk(rows: Any) -> Any:
@@ -82,7 +87,7 @@ def test_the_configuration_lies_in_one_label_of_each_end() -> None:
 )
 def test_a_mos_block_is_written_with_its_redundancy(layout: str, drives: int, per_block: int) -> None:
     """A block of one sector has as many copies as a mirror has sides; a raidz1 writes a parity beside it."""
-    rows = writes(layout=layout).pass_rows(12, [(0, MIB)])
+    rows = writes(layout=layout).by_allocators([12])
     assert len(rows) == 12 * per_block
     assert set(rows[:, 0].tolist()) == set(range(drives))
     assert (rows[:, CLASS] == ASYNC_WRITE).all()
@@ -93,7 +98,7 @@ def test_a_mos_block_is_written_with_its_redundancy(layout: str, drives: int, pe
 def test_a_mos_block_has_its_copies_on_the_vdevs_of_their_cursors_block_by_block(blocks: int) -> None:
     """Three copies of which two lie on the first vdev, each on both sides of its mirror."""
     cursors = [(0, MIB), (1, 2 * MIB), (0, 3 * MIB)]
-    rows = writes(layout="2*mirror2").pass_rows(blocks, cursors)
+    rows = writes(layout="2*mirror2", cursors=cursors).by_allocators([blocks])
     holes = hole_order(TxgRules().region_blocks)[1 : blocks + 1] * 4096
     for number, hole in enumerate(holes):
         found = rows[6 * number : 6 * (number + 1)]
@@ -119,8 +124,8 @@ def test_new_blocks_are_written_to_every_leaf_of_their_children(
     """Of a raidz1 of three drives: each column as often as its child has leaves."""
     vdev = replace(model("raidz1x3").vdevs[0], read_leaf=read, write_leaf=repaired)
     drives = (*model("raidz1x3").leaves, model("raidz1x3").leaves[0])
-    rows = writes(layout="raidz1x3", vdevs=(vdev,), leaves=drives).pass_rows(30, [(0, MIB)])
-    whole = writes(layout="raidz1x3").pass_rows(30, [(0, MIB)])
+    rows = writes(layout="raidz1x3", vdevs=(vdev,), leaves=drives).by_allocators([30])
+    whole = writes(layout="raidz1x3").by_allocators([30])
     for child, own in enumerate(leaves):
         there = whole[whole[:, 0] == child][:, 1:]
         assert len(there) > 0
@@ -142,7 +147,7 @@ def test_no_place_of_the_mos_is_written_twice_before_all_have_been() -> None:
     """Whatever the passes are cut into, blocks follow one another round the region."""
     region = 128
     each = writes(TxgRules(region_blocks=region))
-    rows = np.concatenate([each.pass_rows(1, [(0, MIB)]) for _ in range(3 * region)])
+    rows = np.concatenate([each.by_allocators([1]) for _ in range(3 * region)])
     one_side = rows[rows[:, 0] == 0][:, OFFSET]
     first, second = one_side[:region], one_side[region : 2 * region]
     assert len(set(first.tolist())) == region
@@ -150,7 +155,7 @@ def test_no_place_of_the_mos_is_written_twice_before_all_have_been() -> None:
     assert first.min() >= MIB
     assert first.max() < MIB + region * 4096
     parts = writes(TxgRules(region_blocks=region))
-    cut = np.concatenate([parts.pass_rows(count, [(0, MIB)]) for count in (5, 127, 128, 120, 4)])
+    cut = np.concatenate([parts.by_allocators([count]) for count in (5, 127, 128, 120, 4)])
     assert len(cut) == 2 * 384
     assert np.array_equal(cut[: 5 * 2], rows[: 5 * 2])
     # A group of I/Os has no order: of each pass the places count.
@@ -160,7 +165,7 @@ def test_no_place_of_the_mos_is_written_twice_before_all_have_been() -> None:
 
 def test_a_pass_without_blocks_writes_nothing() -> None:
     each = writes()
-    assert [len(each.pass_rows(count, [(0, MIB)])) for count in (0, 1, 0, 3)] == [0, 2, 0, 6]
+    assert [len(each.by_allocators([count])) for count in (0, 1, 0, 3)] == [0, 2, 0, 6]
 
 
 def test_allocators_change_parts_with_every_txg_where_they_rotate() -> None:

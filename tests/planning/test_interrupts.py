@@ -13,8 +13,9 @@ import pytest
 
 from zsim.cli.main import main
 from zsim.planning import running
-from zsim.planning.api import compare, sweep
+from zsim.planning.compare import compare
 from zsim.planning.rows import Row
+from zsim.planning.sweep import sweep
 from zsim.planning.table import NOT_RUN, TableInterrupted
 from zsim.prediction import api
 from zsim.prediction.answer.prediction import PredictionInterrupted

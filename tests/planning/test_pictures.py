@@ -11,7 +11,7 @@ from zsim.planning.fleet import drawing as fleet
 from zsim.planning.fleet.records import Losses
 from zsim.planning.risk import drawing as risk
 from zsim.planning.risk.records import Grades, Mover
-from zsim.planning.risk.words import FIELDS, GRADES
+from zsim.planning.risk.wording import FIELDS, GRADES
 from zsim.planning.timeline import gantt
 from zsim.planning.timeline.records import PassRow
 from zsim.planning.timeline.redundancy import Level

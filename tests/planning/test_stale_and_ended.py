@@ -16,7 +16,7 @@ from zsim.base.model_data import models_directory
 from zsim.cli.main import main
 from zsim.drives.catalogue import load_drive
 from zsim.planning import running
-from zsim.planning.api import sweep
+from zsim.planning.sweep import sweep
 from zsim.planning.table import Row
 from zsim.pool.recipes.histories import load_history
 from zsim.scenario.files import files_named

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from zsim.base.errors import InputError
 from zsim.cli.forecasts.sweep import more_axes
 from zsim.cli.main import main
 from zsim.planning.compare import compare
+from zsim.planning.grid import fields_of
 from zsim.planning.page import table_page
 from zsim.planning.rows import ANSWER
-from zsim.planning.sweep import fields_of, sweep
+from zsim.planning.sweep import sweep
 from zsim.planning.table import Table
 from zsim.prediction.answer.tables import Grid, fitted, grid_text
 from zsim.scenario.model import Scenario
@@ -223,7 +225,7 @@ def test_tunables_are_axes_one_by_one() -> None:
 
 
 def test_loads_and_tunables_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zsim.planning.sweep.answers", lambda scenarios, jobs: iter(()))
+    monkeypatch.setattr("zsim.planning.store.study.answers", lambda *asked: iter(()))
     axes = {"tunables.zfs_vdev_scrub_max_active": [1, 3], "load": [(), "random-read,rate=5"]}
     table = sweep(layout="mirror2", drive_size="4TB", **axes)
     assert len(table) == 4
@@ -241,21 +243,41 @@ def test_what_is_compared_may_be_a_list_and_sizes_text(monkeypatch: pytest.Monke
         compare(6, fill=0.5)  # type: ignore[arg-type]
 
 
+@pytest.fixture
+def answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answer what is compared at once, each with another amount repaired."""
+
+    def answers(scenarios: list[Any], jobs: int | None) -> Iterator[tuple[int, dict[str, Any]]]:
+        for place in range(len(scenarios)):
+            found = row(resilvered_bytes=(1 + place) << 40)
+            yield place, {name: found[name] for name in ANSWER}
+
+    monkeypatch.setattr("zsim.planning.compare.answers", answers)
+
+
+def heads(table: Table) -> list[str]:
+    """Return the first lines of a table, without what is the same in all rows."""
+    return [each for each in str(table).splitlines() if not each.startswith("The same in all")]
+
+
+@pytest.mark.usefixtures("answered")
 def test_what_no_row_states_is_said_and_what_follows_from_it_is_left_out() -> None:
     loose = compare("mirror2", "raidz1x3")
     assert [each.split(" (")[0] for each in loose.missing] == [
         "the size of the drives", "how full the pool is", "its record sizes"
     ]  # fmt: skip
-    first, head = [each for each in str(loose).splitlines() if not each.startswith("The same in all")][:2]
+    first, head = heads(loose)[:2]
     assert first.startswith("NOT STATED: the size of the drives")
     assert all(row["usable_bytes"] is None and row["data_bytes"] is None for row in loose)
     assert "repaired" not in head
     assert "usable" not in head
     whole = compare("mirror2", "raidz1x3", fill=0.5, drive_size="4TB")
     assert whole.missing == ()
+    assert any("repaired" in line for line in heads(whole)[:3])
     assert all(row["data_bytes"] == round(0.5 * row["usable_bytes"]) for row in whole)
 
 
+@pytest.mark.usefixtures("answered")
 def test_equal_data_is_told_as_what_was_asked() -> None:
     table = compare("mirror2", "raidz1x3", data="1T", drive_size="4TB")
     assert "All: drive size 4TB; data 1T." in str(table)

@@ -15,11 +15,12 @@ import pytest
 
 from zsim.base.errors import InputError
 from zsim.case.resolve import resolve
-from zsim.planning import page, running, sweep
+from zsim.planning import grid, page, running
 from zsim.planning.compare import compare, unlike_repairs
 from zsim.planning.drawing import figure
 from zsim.planning.rows import ANSWER
 from zsim.planning.store import keys
+from zsim.planning.store.lines import LineStore
 from zsim.planning.store.sqlite import Store, export
 from zsim.planning.table import NOT_RUN, Table, interrupted_row
 from zsim.planning.usable import usable_bytes
@@ -47,16 +48,16 @@ def test_data_take_four_fifths_of_a_pool_at_most(more: int, monkeypatch: pytest.
 
 def test_values_of_an_axis_are_one_or_many() -> None:
     load = {"kind": "random-read", "rate": 5}
-    found = [sweep._values(each) for each in ("50%", load, 3, None, [1, 2], range(3), np.array(4.0))]
+    found = [grid._values(each) for each in ("50%", load, 3, None, [1, 2], range(3), np.array(4.0))]
     assert found == [("50%",), (load,), (3,), (None,), (1, 2), (0, 1, 2), (np.array(4.0),)]
-    endless = sweep._values(itertools.count())
+    endless = grid._values(itertools.count())
     with pytest.raises(InputError, match="at most 100000 are computed"):
-        sweep._check({"layout": ("mirror2",), "seed": endless}, None)
-    sweep._check({"layout": ("mirror2",), "seed": endless[:100_000]}, None)
+        grid._check({"layout": ("mirror2",), "seed": endless}, None)
+    grid._check({"layout": ("mirror2",), "seed": endless[:100_000]}, None)
     halves = {"layout": ("mirror2",) * 2, "fill": (0.5,) * 2, "seed": endless[:25_000]}
-    sweep._check(halves, None)
+    grid._check(halves, None)
     with pytest.raises(InputError, match="100004 combinations"):
-        sweep._check({**halves, "seed": endless[:25_001]}, None)
+        grid._check({**halves, "seed": endless[:25_001]}, None)
 
 
 @pytest.mark.parametrize(
@@ -64,18 +65,18 @@ def test_values_of_an_axis_are_one_or_many() -> None:
     [("3", 3), ("2.5", 2.5), ("1e3", 1000.0), ("auto", "auto"), (7, 7), (None, None)],
 )
 def test_the_value_of_a_tunable_is_the_number_that_its_text_is(value: object, read: object) -> None:
-    found = sweep.number(value)
+    found = grid.number(value)
     assert (found, type(found)) == (read, type(read))
 
 
 def test_tunables_of_a_combination_go_over_those_of_the_scenario() -> None:
     common = {"tunables": {"a": 1, "b": 2}}
-    assert sweep.fields_of({"tunables.a": "9"}, common) == {"tunables": {"a": 9, "b": 2}}
+    assert grid.fields_of({"tunables.a": "9"}, common) == {"tunables": {"a": 9, "b": 2}}
     own = {"tunables": {"c": 3}, "tunables.a": "9"}
-    assert sweep.fields_of(own, common) == {"tunables": {"c": 3, "a": 9}}
-    assert sweep.fields_of({"tunables.a": None}, common) == {}
+    assert grid.fields_of(own, common) == {"tunables": {"c": 3, "a": 9}}
+    assert grid.fields_of({"tunables.a": None}, common) == {}
     with pytest.raises(InputError, match="a width alone is no layout"):
-        sweep.fields_of({"width": 6}, {})
+        grid.fields_of({"width": 6}, {})
 
 
 # --- what is kept
@@ -87,20 +88,18 @@ def test_of_a_kept_sweep_only_whole_answers_are_read(tmp_path: Path) -> None:
     odd = ({"key": 3, "answer": {"p50_s": 1.0}}, {"key": "b", "answer": {"p50_s": -1.0}}, {"answer": {}}, [1])
     lines = [json.dumps(each) for each in (*odd, good)]
     path.write_text("\n".join([*lines, lines[-1].replace('"a"', '"c"')[:-3]]))
-    assert sweep._Store(path, "").known == {"a": {**dict.fromkeys((*ANSWER, "refused")), "p50_s": 5.0}}
-    assert sweep._Store(None, "").known == sweep._Store(tmp_path / "none.jsonl", "").known == {}
+    whole = {**dict.fromkeys((*ANSWER, "refused")), "p50_s": 5.0}
+    assert LineStore(path).known(["a", "b", "c", "3"]) == {"a": whole}
+    assert LineStore(tmp_path / "none.jsonl").missing(["a"]) == ["a"]
 
 
 def test_an_answer_is_kept_without_what_is_not_known(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     stated = Scenario(layout="mirror2").stated()
-    sweep._Store(path, "x").add({**row(5.0), "scenario": stated, "bottleneck": "target"})
+    LineStore(path).add("a", "x", stated, {**row(5.0), "bottleneck": "target"})
     (kept,) = map(json.loads, path.read_text().splitlines())
     assert (kept["answer"], kept["scenario"]) == ({"p50_s": 5.0, "bottleneck": "target"}, stated)
-    again: dict[str, Any] = {"scenario": stated}
-    assert sweep._Store(path, "x").fill(again)
-    assert again["p50_s"] == 5.0
-    assert not sweep._Store(path, "y").fill({"scenario": stated}), "of other sources"
+    assert LineStore(path).known(["a"])["a"]["p50_s"] == 5.0
 
 
 def test_more_keys_than_one_question_takes_are_looked_up(tmp_path: Path) -> None:
@@ -146,11 +145,11 @@ def test_an_export_tells_its_share_and_an_empty_store_is_an_empty_table(tmp_path
 def test_an_edited_model_makes_other_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keys, "models_directory", lambda: tmp_path)
     monkeypatch.setattr(keys, "provenance", lambda: {"zsim": "1", "kernels": "k", "code": "c", "more": "m"})
-    marks = [keys.sources.__wrapped__()]
+    marks = [keys.sources()]
     for text in ("rpm = 7200", "rpm = 5400"):
         (tmp_path / "drives").mkdir(exist_ok=True)
         (tmp_path / "drives" / "d.toml").write_text(text)
-        marks.append(keys.sources.__wrapped__())
+        marks.append(keys.sources())
     assert len(set(marks)) == 3
     assert {len(mark) for mark in marks} == {16}
 

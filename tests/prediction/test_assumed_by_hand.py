@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.prediction.test_wording import answer
+from tests.prediction.answer.test_wording import answer
 from zsim.case.resolve import resolve
 from zsim.case.worlds import Choice
 from zsim.prediction import given, paired, simulated
@@ -97,7 +97,7 @@ def test_what_the_pool_has_shown_is_told_in_a_few_words(seen: dict[str, Any], wo
 
 
 def test_many_drives_are_told_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulated, "TOLD_EACH", 2)
+    monkeypatch.setattr(simulated, "NAMED_EACH", 2)
     two = [{"what": "drive", "drive": name, "busy": 0.5} for name in ("sda", "sdb", "sdb")]
     scan = {"what": "running", "kind": "scrub"}
     assert simulated.text_of("evidence", [*two, scan]) == (
@@ -187,8 +187,8 @@ def test_the_reason_of_an_assumption_is_why_it_is_sampled_where_it_is() -> None:
 
 def test_an_answer_weighed_anew_is_stretched_in_all_its_durations(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twenty hours in place of ten: what is told in seconds is doubled, the rest stays."""
-    monkeypatch.setattr(given.told, "notes", lambda known: ("old", "new"))
-    monkeypatch.setattr(given.told, "records", lambda known: ())
+    monkeypatch.setattr(given.wording, "notes", lambda known: ("old", "new"))
+    monkeypatch.setattr(given.wording, "records", lambda known: ())
     before = answer(
         uncertainty=Uncertainty(
             members=16,

@@ -13,7 +13,7 @@ import pytest
 from zsim.prediction import results
 from zsim.prediction.answer.records import EvidenceUsed, Quantiles
 from zsim.prediction.api import case_of
-from zsim.prediction.inputs.sick import LostTime
+from zsim.prediction.inputs.bad_sectors import LostTime
 from zsim.prediction.results import EnsembleResult
 from zsim.prediction.statistics.level import DurationLevel, with_sampling
 from zsim.prediction.statistics.response import Response

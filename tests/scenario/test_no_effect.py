@@ -120,14 +120,21 @@ def test_a_tunable_is_simulated_or_says_why_not(name: str) -> None:
 
 @pytest.mark.parametrize("name", BEHAVIOURS)
 def test_a_behaviour_is_asked_for_or_says_why_not(name: str) -> None:
-    asked = any(
-        isinstance(node, ast.Attribute) and node.attr == name
+    asked = name in attributes_read()
+    in_profile = rules_differ_by(name)
+    assert (asked or in_profile) != (name in reasons("behaviours"))
+
+
+@functools.cache
+def attributes_read() -> set[str]:
+    """Return the names of all attributes that zsim reads outside of the profile itself."""
+    return {
+        node.attr
         for path in PACKAGE.rglob("*.py")
         if path.name != "profile.py" and "_data" not in path.parts
         for node in ast.walk(ast.parse(path.read_text()))
-    )
-    in_profile = rules_differ_by(name)
-    assert (asked or in_profile) != (name in reasons("behaviours"))
+        if isinstance(node, ast.Attribute)
+    }
 
 
 def rules_differ_by(name: str) -> bool:

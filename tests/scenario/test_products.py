@@ -67,7 +67,7 @@ def test_a_product_names_the_release_and_is_echoed() -> None:
 
 
 def test_names_of_freebsd_are_told_where_the_product_has_them() -> None:
-    assert "vfs.zfs.vdev.scrub_max_active=8 at 18:00-09:00" in load_product("truenas-core-13.0").told()
+    assert "vfs.zfs.vdev.scrub_max_active=8 at 18:00-09:00" in load_product("truenas-core-13.0").words()
 
 
 def test_a_stated_tunable_wins_at_every_hour() -> None:

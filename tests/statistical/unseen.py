@@ -74,7 +74,7 @@ def truth(surface: ResponseSurface, rows: Sequence[dict[str, Any]]) -> np.ndarra
     ran = together(rows)
     firsts = np.cumsum([0, *(len(row["times"]) for row in rows[:-1])])
     drawn = (firsts[:, None] + np.arange(MEMBERS)).ravel()
-    told = surface.told(ran)
+    told = surface.estimate(ran)
     beyond = np.log(told.own[drawn]) - np.log(told.expected[drawn])
     here = _strata(points(surface.case, surface.inputs, ran.scores[drawn]))
     whole = _strata(points(surface.case, surface.inputs, draws(len(surface.inputs))))

@@ -6,6 +6,7 @@ import math
 import os
 import unicodedata
 from numbers import Integral, Real
+from typing import TypeGuard, cast
 
 LARGEST = 1e300
 """Of numbers that can be reckoned with; whole ones beyond it may be no floats."""
@@ -97,13 +98,25 @@ def check_number(field: str, value: object, remedy: str, *, whole: bool = False)
     ------
     InputError
     """
-    if value is None:
+    if value is None or (isinstance(value, Integral if whole else Real) and is_real(value)):
         return
-    if not isinstance(value, bool) and isinstance(value, Integral if whole else Real):
-        held = not isinstance(value, Integral) or abs(int(value)) <= LARGEST
-        if held and not math.isnan(float(value)):
-            return
     raise InputError(field, value, "it is a whole number" if whole else "it is a number", remedy)
+
+
+def is_real(value: object) -> bool:
+    """Tell whether a value is a number that a float holds, infinity included.
+
+    Numbers of numpy count; truth values and what is not a number do not.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    # Of whole numbers some are no float.
+    return abs(int(value)) <= LARGEST if isinstance(value, Integral) else not math.isnan(float(value))
+
+
+def is_finite(value: object) -> TypeGuard[int | float]:
+    """Tell whether a value is a number that can be reckoned with: one of `is_real`, and not infinite."""
+    return is_real(value) and abs(float(cast("float", value))) < LARGEST
 
 
 def check_path(field: str, value: object) -> None:

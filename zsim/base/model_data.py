@@ -18,11 +18,10 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
 from pathlib import Path
-from typing import Literal, TypeGuard, get_args
+from typing import Literal, get_args
 
-from zsim.base.errors import LARGEST, InputError, check_kind, is_unsafe
+from zsim.base.errors import LARGEST, InputError, check_kind, is_finite, is_unsafe
 from zsim.base.parsed import is_number
 from zsim.base.reading import checked_name, content_mark, read_toml
 
@@ -305,15 +304,6 @@ def _problems(dotted: str, entry: object) -> Iterator[str]:
             yield f"{dotted}.{key}"
     if entry.get("kind") not in SOURCE_KINDS:
         yield f"{dotted}.kind"
-
-
-def is_finite(value: object) -> TypeGuard[int | float]:
-    """Tell whether a value of a file is a finite number that can be reckoned with."""
-    if isinstance(value, bool):
-        return False
-    if isinstance(value, Integral):  # of which some are no float
-        return abs(int(value)) < LARGEST
-    return isinstance(value, Real) and abs(float(value)) < LARGEST
 
 
 def _descend(data: Mapping[str, object], dotted: str, path: Path) -> object:

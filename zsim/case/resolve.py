@@ -206,7 +206,7 @@ def _note_release(door: _Door) -> None:
     scenario, profile, sold = door.scenario, door.shipped.release, door.shipped.product
     if sold is not None:
         door.take("release", scenario.release, profile.name, profile.name, f"what {sold.title} ships")
-        door.take("tunables", None, door.shipped.told, door.shipped.told, f"{sold.title}: {sold.why}")
+        door.take("tunables", None, door.shipped.words, door.shipped.words, f"{sold.title}: {sold.why}")
     else:
         door.take("release", scenario.release, DEFAULT_RELEASE, DEFAULT_RELEASE, "a release in wide use")
     hz, details = door.release.hz, door.release.details_of_hz

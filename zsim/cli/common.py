@@ -218,7 +218,7 @@ class Savable(Protocol):
 
 def hand_over(answer: Savable, as_json: bool, output: str | None, plot: str | None) -> None:
     """Store and draw an answer where that is asked for, and print it, as JSON or for a person."""
-    with told_anyway(answer, as_json):
+    with printed_anyway(answer, as_json):
         if output is not None:
             answer.save(output)
         if plot is not None:
@@ -226,7 +226,7 @@ def hand_over(answer: Savable, as_json: bool, output: str | None, plot: str | No
 
 
 @contextlib.contextmanager
-def told_anyway(
+def printed_anyway(
     answer: Savable, as_json: bool, words: Callable[[], RenderableType] | None = None
 ) -> Iterator[None]:
     """Print an answer, as JSON or in words, after it was stored, and just as well where that failed."""

@@ -52,7 +52,7 @@ def values_of_field(field: str) -> tuple[str, ...]:
         from zsim.base.model_data import names
 
         return names(KINDS[field])
-    from zsim.scenario.typed import OtherFields
+    from zsim.scenario.keyword_types import OtherFields
 
     return tuple(each for each in _literals(OtherFields.__annotations__[field]) if isinstance(each, str))
 

@@ -211,11 +211,11 @@ def stated_fields(given: Given) -> dict[str, object]:
         stated["evidence"] = [*(held if isinstance(held, list) else [held]), *words(given, "evidence")]
     data = files.put_aside(data, stated)
     _check_names(data)
-    told = data | stated
-    if "operation" in by_hand and told.get("operation") in NO_REPAIR:
+    fields = data | stated
+    if "operation" in by_hand and fields.get("operation") in NO_REPAIR:
         # What a file tells of a repair is none of what is asked.
-        told = {name: value for name, value in told.items() if name not in OF_REPAIR or name in by_hand}
-    return told
+        fields = {name: value for name, value in fields.items() if name not in OF_REPAIR or name in by_hand}
+    return fields
 
 
 def _stated_by_hand(given: Given) -> set[str]:
@@ -242,13 +242,13 @@ def fields_of_pool(given: Given, allowed: str, instead: Mapping[str, str]) -> di
         When one is stated by hand; what a file tells of a repair is left out, and that is said.
     """
     stated, by_hand = stated_fields(given), _stated_by_hand(given)
-    told = [name for name in instead if stated.get(name) is not None]
-    for name in told:
+    of_repair = [name for name in instead if stated.get(name) is not None]
+    for name in of_repair:
         if name in by_hand:
             raise InputError(name, stated[name], allowed, instead[name])
-    if told:
+    if of_repair:
         notice("the story begins with a whole pool: the repair that the file tells of is not in it.")
-    return {name: value for name, value in stated.items() if name not in told}
+    return {name: value for name, value in stated.items() if name not in of_repair}
 
 
 NO_REPAIR = ("scrub", "expand", "remove")

@@ -42,7 +42,7 @@ def fields_in(names: Sequence[str], stated: Collection[str] = ()) -> dict[str, o
             raise
     from zsim.observe.pool_import.importing import import_pasted
 
-    return _told(import_pasted(text, name=names[0], stated=stated))
+    return _fields_of(import_pasted(text, name=names[0], stated=stated))
 
 
 def _several(names: Sequence[str], stated: Collection[str]) -> dict[str, object]:
@@ -51,7 +51,7 @@ def _several(names: Sequence[str], stated: Collection[str]) -> dict[str, object]
 
     with progress("reading") as on_progress:
         imported = import_pool(names, on_progress=on_progress, stated=stated)
-    return _told(imported)
+    return _fields_of(imported)
 
 
 def _printed(text: str) -> bool:
@@ -64,7 +64,7 @@ def _printed(text: str) -> bool:
         return False
 
 
-def _told(imported: ImportedPool) -> dict[str, object]:
+def _fields_of(imported: ImportedPool) -> dict[str, object]:
     """Say what an import did not find, and which command a running scan asks for; return its fields."""
     for note in imported.notes:
         notice(f"{note}.")

@@ -29,11 +29,11 @@ def begin_telling(verbose: bool, quiet: bool) -> None:
     if path is not None and path.is_file():
         click.echo(f"zsim: defaults of {path}", err=True)
 
-    def told() -> None:
+    def print_times() -> None:
         wall, used = time.monotonic() - begun[0], time.process_time() - begun[1]
         click.echo(f"zsim: {wall:.1f} s, {used:.1f} s of processor time", err=True)
 
-    atexit.register(told)
+    atexit.register(print_times)
 
 
 def versions() -> Iterator[str]:

@@ -194,7 +194,18 @@ class SyncWrites:
         return self.by_allocators(counts)
 
     def by_allocators(self, counts: Sequence[int]) -> NDArray[np.int64]:
-        """Return the child writes of so many MOS blocks an allocator, shape (n, 5)."""
+        """Return the child writes of MOS blocks that one sync pass rewrites.
+
+        Parameters
+        ----------
+        counts : sequence of int
+            Blocks of each allocator.
+
+        Returns
+        -------
+        ndarray of int, shape (writes, 5)
+            Leaf, class, 1 for a write, offset and length [bytes] of each.
+        """
         allocators = [self.cursors, *self.further]
         turn = self.txg % len(allocators) if self.rules.rotates else 0
         turned = [*allocators[turn:], *allocators[:turn]]
@@ -203,29 +214,12 @@ class SyncWrites:
         ]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def pass_rows(self, blocks: int, cursors: Sequence[Cursor]) -> NDArray[np.int64]:
-        """Return the child writes of MOS blocks that one sync pass rewrites.
+    def _parts(self, blocks: int, cursors: Sequence[Cursor]) -> list[NDArray[np.int64]]:
+        """Return the writes of blocks at some cursors, as parts of rounds, one behind the other.
 
-        Parameters
-        ----------
-        blocks : int
-        cursors : sequence of Cursor
-            Where the copies go: one on each vdev, three at most.
-
-        Returns
-        -------
-        ndarray of int, shape (writes, 5)
-            Leaf, class, 1 for a write, offset and length [bytes] of each.
-
-        Notes
-        -----
         The holes into which they go come round again after `region_blocks`, so that the writes of one round
         are made once and repeated.
         """
-        return np.concatenate(self._parts(blocks, cursors))
-
-    def _parts(self, blocks: int, cursors: Sequence[Cursor]) -> list[NDArray[np.int64]]:
-        """Return the writes of `pass_rows` as parts of rounds, one behind the other."""
         key = tuple(cursors)
         if key not in self._rounds:
             self._rounds[key] = self._round(key)

@@ -28,7 +28,7 @@ from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 
 if TYPE_CHECKING:
-    from zsim.scenario.typed import OtherFields
+    from zsim.scenario.keyword_types import OtherFields
 
 COLUMNS = ("name", "layout", "drives", "usable_bytes", "data_bytes", *ANSWER, REASON)
 
@@ -149,8 +149,8 @@ def _one_by_one(given: Iterable[object]) -> list[Asked]:
 
 
 def _table(rows: Sequence[Row], common: Row, without: tuple[str, ...], notes: tuple[str, ...]) -> Table:
-    told = tuple({name: row.get(name) for name in COLUMNS} for row in rows)
-    return Table(COLUMNS, told, common, without, notes)
+    cells = tuple({name: row.get(name) for name in COLUMNS} for row in rows)
+    return Table(COLUMNS, cells, common, without, notes)
 
 
 def _sized(scenario: Scenario, drives: int | None, usable: int | None, data: int | None) -> Scenario:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, as_completed
 from multiprocessing.connection import Connection, wait
 
 from zsim.base.errors import InputError, ZsimError, check_jobs
@@ -41,7 +42,9 @@ def answer(stated: dict[str, object]) -> Row:
         return refused_row(str(error))
 
 
-def answers(scenarios: Sequence[dict[str, object]], jobs: int | None = None) -> Iterator[tuple[int, Row]]:
+def answers(
+    scenarios: Sequence[dict[str, object]], jobs: int | None = None, executor: Executor | None = None
+) -> Iterator[tuple[int, Row]]:
     """Yield the place and the answer of each scenario, as they are done.
 
     Parameters
@@ -50,12 +53,17 @@ def answers(scenarios: Sequence[dict[str, object]], jobs: int | None = None) -> 
         As `Scenario.stated` gives them.
     jobs : int, optional
         Processes; by default one a core, and none but this one for a few scenarios.
+    executor : Executor, optional
+        Whatever has ``submit``, in place of processes: a dask cluster for instance.
 
     Notes
     -----
     An answer depends on its scenario alone, so it is the same for every number of processes.
     """
     check_jobs(jobs)
+    if executor is not None:
+        yield from _submitted(scenarios, executor)
+        return
     if jobs is None:
         jobs = 1 if len(scenarios) <= FEW else min(available_cores(), len(scenarios))
     waiting = ScenarioQueue(scenarios)
@@ -69,6 +77,17 @@ def answers(scenarios: Sequence[dict[str, object]], jobs: int | None = None) -> 
 
     of_this_machine().prepare()
     yield from _shared_out(waiting, min(jobs, len(scenarios)))
+
+
+def _submitted(scenarios: Sequence[dict[str, object]], executor: Executor) -> Iterator[tuple[int, Row]]:
+    """Yield answers of an executor; what has not begun when nobody waits any more is called off."""
+    futures = {executor.submit(answer, stated): place for place, stated in enumerate(scenarios)}
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:
+        for future in futures:
+            future.cancel()
 
 
 def _shared_out(waiting: ScenarioQueue, jobs: int) -> Iterator[tuple[int, Row]]:

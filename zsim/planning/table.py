@@ -231,7 +231,7 @@ class Table(DrawnAnswer):
         told |= {name: self.rows[0][name] for name in self._constant() if name not in NOT_AXES}
         found = {name: self.rows[0][name] for name in self._constant() if name in NOT_AXES - told.keys()}
         every = (("All", told), ("The same in all rows", found))
-        lines = tuple(f"{title}: {'; '.join(_told(values))}." for title, values in every if values)
+        lines = tuple(f"{title}: {'; '.join(_named_values(values))}." for title, values in every if values)
         return (*lines, f"NOT STATED: {'; '.join(self.missing)}.") if self.missing else lines
 
     def _says_twice(self, name: str) -> bool:
@@ -262,7 +262,7 @@ class Table(DrawnAnswer):
         asked = (name for name in self._constant() if name not in NOT_AXES)
         told |= {name: self.rows[0][name] for name in asked}
         layout = str(told.pop("layout", ""))
-        return ", ".join(filter(None, (layout, *_told(told))))
+        return ", ".join(filter(None, (layout, *_named_values(told))))
 
     def reasons(self) -> tuple[str, ...]:
         """Return in what rows are not alike, and why some have no answer, each with the rows it holds for."""
@@ -293,7 +293,7 @@ def _head(name: str) -> str:
     return _PRINTED[name][0] if name in _PRINTED else in_words(name.removeprefix(TUNABLE))
 
 
-def _told(values: Mapping[str, object]) -> Iterator[str]:
+def _named_values(values: Mapping[str, object]) -> Iterator[str]:
     """Yield names and values as a sentence has them."""
     yield from (f"{_head(name)} {_printed(name, value)}" for name, value in values.items())
 

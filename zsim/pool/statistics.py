@@ -275,16 +275,13 @@ def mean_position(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> float:
     Returns
     -------
     float
-        0: the first address, the outer edge of the drives; 1: the last.  With metaslab k of n and the share u
-        of it in front of a block, the mean of ``(k + u) / n`` over the bytes.  A metaslab counts with its
-        number: in a miniature only the first part of each is there.
+        0: the first address, the outer edge of the drives; 1: the last.  The
+        mean over the bytes of `TopLevel.place_of` in metaslabs, by their number.
     """
     total = weighted = 0.0
     for number, vdev in enumerate(vdevs):
         here = table.dva_vdev == number
         asize = table.dva_asize[here]
         total += float(asize.sum())
-        slab = vdev.slab_of(table.dva_offset[here])
-        inside = (table.dva_offset[here] - vdev.slab_starts()[slab]) / vdev.slab_bytes
-        weighted += float(((slab + inside) * asize).sum()) / vdev.slab_count
+        weighted += float((vdev.place_of(table.dva_offset[here]) * asize).sum()) / vdev.slab_count
     return weighted / total if total else 0.0

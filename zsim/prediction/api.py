@@ -37,11 +37,10 @@ from zsim.prediction.answer.records import (
 from zsim.prediction.inputs.hardware import shares_host
 from zsim.prediction.missing import missing, record_span
 from zsim.prediction.paired import PairedMedians, paired_medians
+from zsim.prediction.runs.advice import advice, most_saved_first
 from zsim.prediction.runs.knobs import knob_advice
 from zsim.prediction.runs.sick_drives import sick_advice, sick_drives
 from zsim.prediction.runs.what_if import (
-    advice,
-    in_order,
     other_order,
     other_records,
     unloaded,
@@ -66,8 +65,8 @@ from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.releases.profile import COPIES
 
 if TYPE_CHECKING:
+    from zsim.scenario.keyword_types import AnyFields
     from zsim.scenario.model import Scenario
-    from zsim.scenario.typed import AnyFields
 
 Extent = Literal["all", "first screen", "row"]
 """What of an answer is asked for: all of it; without other scan orders, advice and what clients wait, which
@@ -230,7 +229,7 @@ def _advice(
     if case.operation in ("scrub", *MOVES):
         return ()
     assert work.bench is not None
-    return in_order(
+    return most_saved_first(
         *advice(work.bench, middle_s, orders, without),
         *sick_advice(sick, middle_s),
         *knob_advice(case, middle_s, work.clients),
@@ -287,9 +286,9 @@ def _of_evidence(work: Work) -> tuple[tuple[str, ...], tuple[EvidenceUsed, ...]]
     """Return what is to be said of the evidence, and what became of every observation."""
     if not work.case.scenario.evidence:
         return (), ()
-    from zsim.prediction.evidence import told
+    from zsim.prediction.evidence import wording
 
-    return told.notes(work.case), told.records(work.evidence)
+    return wording.notes(work.case), wording.records(work.evidence)
 
 
 def by_span(drivers: Iterable[Driver]) -> tuple[Driver, ...]:

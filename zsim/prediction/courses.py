@@ -114,12 +114,12 @@ class CourseWork(Work):
             kept = _Kept(result, False, needed_share(self.case, self.bench.pool, result.model))
             return (self._course(kept, result.time_s, Member()),)
         return tuple(
-            self._held(place, replace(course, told=self._told(place)))
+            self._held(place, replace(course, other_scans=self._other_scans(place)))
             for place, time in enumerate(self.times)
             for course in (self._course(self.kept[place], time, self.members[place]),)
         )
 
-    def _told(self, place: int) -> tuple[tuple[float, float], ...]:
+    def _other_scans(self, place: int) -> tuple[tuple[float, float], ...]:
         """Return by how much other scans of the pool took longer than in a world, and how sure that is."""
         if self.weighing is None:
             return ()

@@ -9,7 +9,7 @@ from pydantic import BaseModel, JsonValue
 
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import AnswerPart, Quantiles
-from zsim.prediction.evidence import told
+from zsim.prediction.evidence import wording
 from zsim.prediction.simulated import stated
 from zsim.scenario.evidence_text import observations_of
 from zsim.scenario.model import Scenario
@@ -71,9 +71,9 @@ def anew(prediction: Prediction, work: Work, provenance: dict[str, JsonValue]) -
         "bottleneck": prediction.bottleneck.model_copy(
             update={"without_it_s": None if without is None else without * factor}
         ),
-        "warnings": tuple(dict.fromkeys((*prediction.warnings, *told.notes(work.case)))),
+        "warnings": tuple(dict.fromkeys((*prediction.warnings, *wording.notes(work.case)))),
         "stated": stated(work.case.scenario),
-        "evidence": told.records(work.evidence),
+        "evidence": wording.records(work.evidence),
         "provenance": provenance,
     }
     return prediction.model_copy(update=changes)

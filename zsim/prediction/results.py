@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.prediction.answer.records import Driver
+from zsim.prediction.inputs.bad_sectors import recovery
 from zsim.prediction.inputs.ensemble import Unknown, draw_members, place_of, unknowns
 from zsim.prediction.inputs.points import values_of
-from zsim.prediction.inputs.sick import recovery
 from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.what_if import Baseline
 from zsim.prediction.statistics.level import DurationLevel, with_sampling

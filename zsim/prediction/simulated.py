@@ -98,7 +98,7 @@ def scenario_words(scenario: Scenario) -> tuple[str, ...]:
     return tuple(f"{in_words(each.field)} {each.text}" for each in stated(scenario))
 
 
-TOLD_EACH = whole_constant("evidence.told_each")
+NAMED_EACH = whole_constant("evidence.named_each")
 """So many drives are named one by one."""
 
 
@@ -135,7 +135,7 @@ def _all_evidence(every: Sequence[object]) -> list[str]:
     shown = [each for each in every if isinstance(each, Mapping)]
     words = {_evidence(each): each for each in shown}
     drives = [text for text, each in words.items() if each.get("what") == "drive"]
-    if len(drives) <= TOLD_EACH:
+    if len(drives) <= NAMED_EACH:
         return list(words)
     count = len({str(each["drive"]) for each in shown if each.get("what") == "drive"})
     return [*(text for text in words if text not in drives), f"activity or errors of {count} drives"]

@@ -302,7 +302,7 @@ class Work(EnsembleResult):
         if not self.small and not self.larger:
             return
         self._surface = self._surface or ResponseSurface(self.case, self.inputs)
-        told = self._surface.told(self._runs())
+        told = self._surface.estimate(self._runs())
         factor = told.quantiles[1] / told.small_s
         low, middle, high = (each / factor for each in told.quantiles)
         count = len(self.small)

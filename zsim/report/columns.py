@@ -50,27 +50,6 @@ def save_columns(columns: Columns, path: str | Path) -> None:
     replace_file(path, data)
 
 
-def load_columns(path: str | Path) -> Columns:
-    """Read back what `save_columns` wrote as .parquet.
-
-    Raises
-    ------
-    InputError
-        If it is no Parquet file of this schema version.
-    """
-    arrow, parquet = _pyarrow()
-    try:
-        table = parquet.read_table(str(path))
-    except (OSError, arrow.ArrowInvalid) as error:
-        reason = "a Parquet file that zsim wrote"
-        raise InputError("file", str(path), reason, f"check the path ({type(error).__name__})") from error
-    version = (table.schema.metadata or {}).get(VERSION_KEY, b"").decode() or None
-    if version != str(SCHEMA_VERSION):
-        raise InputError(f"{path}: schema_version", version, str(SCHEMA_VERSION), "predict again")
-    columns: Columns = table.to_pydict()
-    return columns
-
-
 def _parquet(columns: Columns) -> bytes:
     arrow, _ = _pyarrow()
     try:

@@ -45,9 +45,7 @@ def _draw_births(axes: Axes, table: BlockTable, vdev: TopLevel) -> None:
     """Draw which txg wrote what lies where: a diagonal is a pool written once, a cloud one that has aged."""
     rows = np.flatnonzero(table.dva_vdev[:, 0] == 0)
     rows = rows[:: max(1, len(rows) // MAX_POINTS)]
-    offset = table.dva_offset[rows, 0]
-    slab = vdev.slab_of(offset)
-    place = (slab + (offset - vdev.slab_starts()[slab]) / vdev.slab_bytes) / vdev.slab_count
+    place = vdev.place_of(table.dva_offset[rows, 0]) / vdev.slab_count
     axes.scatter(table.birth[rows], place, s=1.5, color=ACCENT, lw=0)
     axes.set_ylim(0, 1)
     _label(axes, "Blocks", "birth [txg]", "address [share of the vdev]")

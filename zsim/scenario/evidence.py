@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from zsim.base.units import Duration
+from zsim.scenario.field_types import Bytes, Fraction, Rate, Seconds
 from zsim.scenario.messages import SaidInOneSentence
-from zsim.scenario.types import Bytes, Fraction, Rate, Seconds
 
 ScanKind = Literal["scrub", "resilver", "rebuild", "heal", "expand", "remove"]
 """What ran: a heal is a resilver that repaired little after an outage, and is never taken for a scrub."""

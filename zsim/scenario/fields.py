@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from zsim.base.errors import InputError
 from zsim.scenario.evidence import Observation
 from zsim.scenario.evidence_text import observations_of
+from zsim.scenario.field_types import Bytes, DriveBytes, Fraction, LayoutField
 from zsim.scenario.layout import Layout
 from zsim.scenario.loads.named import is_file, with_loads_named
 from zsim.scenario.one_drive.exchanged import ExchangedDrive
@@ -19,7 +20,6 @@ from zsim.scenario.one_drive.sick import Attached, BadSectors, RecoveryLimit
 from zsim.scenario.one_drive.slow import SlowDrive
 from zsim.scenario.parts import Load, Moment, Port
 from zsim.scenario.releases.products import shipped
-from zsim.scenario.types import Bytes, DriveBytes, Fraction, LayoutField
 from zsim.vdevs.kind import CLASSES
 
 

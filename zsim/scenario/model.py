@@ -19,8 +19,8 @@ from zsim.scenario.fields import Fields
 from zsim.scenario.messages import input_error
 
 if TYPE_CHECKING:
+    from zsim.scenario.keyword_types import AnyFields, OtherFields
     from zsim.scenario.layout import Layout
-    from zsim.scenario.typed import AnyFields, OtherFields
 
 
 class Scenario(Fields):

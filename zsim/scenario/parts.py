@@ -19,9 +19,9 @@ from pydantic import (
 
 from zsim.base.errors import InputError, shown
 from zsim.base.units import Duration
+from zsim.scenario.field_types import Bytes, Fraction, Rate, Seconds
+from zsim.scenario.loads_in_words import load_in_words
 from zsim.scenario.messages import SaidInOneSentence
-from zsim.scenario.said import read_said
-from zsim.scenario.types import Bytes, Fraction, Rate, Seconds
 
 DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -251,7 +251,7 @@ class Load(SaidInOneSentence):
     """Foreground load on the pool while it resilvers: open (a rate) or closed (threads that think).
 
     Text form: ``random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00``, or as people say it, ``backup
-    100MB/s 22:00-06:00`` (`zsim.scenario.said`).
+    100MB/s 22:00-06:00`` (`zsim.scenario.loads_in_words`).
 
     Attributes
     ----------
@@ -306,7 +306,7 @@ class Load(SaidInOneSentence):
     def _read_text(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
-        spoken = read_said(value)
+        spoken = load_in_words(value)
         if spoken is not None:
             return spoken
         kind, *settings = (each.strip() for each in value.split(","))

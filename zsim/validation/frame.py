@@ -18,8 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol, SupportsFloat, cast
 
-from zsim.base.errors import InputError, cut
-from zsim.base.model_data import is_finite
+from zsim.base.errors import InputError, cut, is_finite
 
 Verdict = Literal["pass", "fail", "info"]
 TIME = "time"

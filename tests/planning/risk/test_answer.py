@@ -22,7 +22,7 @@ from zsim.planning.risk.one_vdev.group import HOUR, YEAR
 from zsim.planning.risk.question import RiskInputs
 from zsim.planning.risk.records import chance
 from zsim.planning.risk.reliability import Spread
-from zsim.planning.risk.words import between, odds, share_words
+from zsim.planning.risk.wording import between, odds, share_words
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
 

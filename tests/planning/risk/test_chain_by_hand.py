@@ -214,9 +214,9 @@ def test_a_plan_that_takes_twice_as_long_is_twice_as_dangerous() -> None:
 
 
 def test_the_pace_of_a_plan_is_its_interval_over_its_median() -> None:
-    told = api.Told(SimpleNamespace(whole_s={"p10": 5.0, "p50": 10.0, "p90": 40.0}), ())  # type: ignore[arg-type]
+    told = api.PlannedRepair(SimpleNamespace(whole_s={"p10": 5.0, "p50": 10.0, "p90": 40.0}), ())  # type: ignore[arg-type]
     assert (told.pace.low, told.pace.middle, told.pace.high) == (0.5, 1.0, 4.0)
-    never = api.Told(SimpleNamespace(whole_s={"p10": 5.0, "p50": 10.0, "p90": None}), ())  # type: ignore[arg-type]
+    never = api.PlannedRepair(SimpleNamespace(whole_s={"p10": 5.0, "p50": 10.0, "p90": None}), ())  # type: ignore[arg-type]
     assert never.pace.high == math.inf
 
 

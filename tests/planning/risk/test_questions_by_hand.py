@@ -13,7 +13,7 @@ from tests.planning.test_pictures import of_risk
 from zsim.base.errors import InputError
 from zsim.base.normal import Z90, Z975
 from zsim.case.resolve import resolve
-from zsim.planning.risk import api, evaluate, reliability, words
+from zsim.planning.risk import api, evaluate, reliability, wording
 from zsim.planning.risk.evaluate import (
     Loss,
     any_of,
@@ -375,7 +375,7 @@ def test_vdevs_alike_are_one_group_with_their_count() -> None:
      (4.44e-8, 2, "1 in 23 million")],
 )  # fmt: skip
 def test_odds_have_names_up_to_a_thousand_trillion(value: float, digits: int, told: str) -> None:
-    assert words.odds(value, digits) == told
+    assert wording.odds(value, digits) == told
 
 
 @pytest.mark.parametrize(
@@ -389,7 +389,7 @@ def test_odds_have_names_up_to_a_thousand_trillion(value: float, digits: int, to
 def test_both_ends_of_a_range_are_told_alike_and_with_digits_where_it_is_narrow(
     low: float, high: float, told: str
 ) -> None:
-    assert words.between(chance((low + high) / 2, low, high)) == told
+    assert wording.between(chance((low + high) / 2, low, high)) == told
 
 
 def grades(p: float, wide: float) -> Grades:
@@ -408,7 +408,7 @@ def answer(wide: float = 2.5, **changes: Any) -> Risk:
 
 
 def titled(found: Risk) -> dict[str, Any]:
-    return {each.title: each for each in words.sections(found)}
+    return {each.title: each for each in wording.sections(found)}
 
 
 def test_the_answer_is_told_block_by_block() -> None:
@@ -418,7 +418,7 @@ def test_the_answer_is_told_block_by_block() -> None:
         movers=(Mover(field="rate", factor=4.0), Mover(field="delay", factor=0.25),
                 Mover(field="hours", factor=1.09), Mover(field="latent", factor=1.1)),
     )  # fmt: skip
-    assert words.headline(found) == (
+    assert wording.headline(found) == (
         "Chance of losing the vdev during this repair: 1 in 10,000 to 1 in 2,000 (on average 1 in 5,000)."
     )
     blocks = titled(found)
@@ -450,20 +450,20 @@ def test_the_answer_is_told_block_by_block() -> None:
 
 def test_an_exact_answer_has_no_averages_and_a_plan_speaks_of_any_vdev() -> None:
     found = answer(1.0, window_of="plan")
-    assert words.headline(found) == "Chance of losing a vdev during this plan: 1 in 5,000."
+    assert wording.headline(found) == "Chance of losing a vdev during this plan: 1 in 5,000."
     blocks = titled(found)
     assert "On average" not in blocks
     assert blocks["How likely"].sentences == ()
     assert blocks["Data"].sentences == ("Expected loss: 2 MB a year per TB of data.",)
-    assert words.mover_row(Mover(field="hours", factor=2.0), "plan")[2] == "state more of the pool"
-    assert words.mover_row(Mover(field="hours", factor=2.0), "repair")[2].endswith("--hours 24")
+    assert wording.mover_row(Mover(field="hours", factor=2.0), "plan")[2] == "state more of the pool"
+    assert wording.mover_row(Mover(field="hours", factor=2.0), "repair")[2].endswith("--hours 24")
     half_open = answer(1.0, years=grades(1e-2, 3.0))
     assert "On average" in titled(half_open), "one period that is a range is enough"
 
 
 def test_less_than_a_byte_is_said_so() -> None:
-    assert words._amount(0.99, 1) == "less than a byte"
-    assert words._amount(1.0, 1) == "1 B"
+    assert wording._amount(0.99, 1) == "less than a byte"
+    assert wording._amount(1.0, 1) == "1 B"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,11 @@ import pytest
 
 from zsim.base.errors import InputError
 from zsim.cli.main import main
-from zsim.planning.store import study as module
 from zsim.planning.store.keys import Shard
 from zsim.planning.store.refine import MOST_SEEDS, half_width, mean_row, seeds_needed, with_seed
 from zsim.planning.store.sqlite import Store
 from zsim.planning.store.study import study
+from zsim.planning.table import TableInterrupted
 
 AXES: dict[str, Sequence[Any]] = {"width": [4, 6, 8], "parity": [1], "drive_size": ["4TB"]}
 SPREAD = 0.05  # of ln(p50) between seeds
@@ -26,22 +26,15 @@ MEDIAN = {"raidz1x4": 4000.0, "raidz1x6": 6000.0, "raidz1x8": 8000.0}
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """The scenarios that a simulator was asked for, whose medians scatter with their seed."""
-    seen: list[dict[str, Any]] = []
+def answer() -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Medians that scatter with the seed of a scenario."""
 
     def answer(stated: dict[str, Any]) -> dict[str, Any]:
-        seen.append(stated)
         seed = [stated.get("seed", 1), int(MEDIAN[stated["layout"]])]
         median = MEDIAN[stated["layout"]] * math.exp(np.random.default_rng(seed).normal(0.0, SPREAD))
         return {"p10_s": median / 2, "p50_s": median, "p90_s": 2 * median, "bottleneck": "sources"}
 
-    def answers(scenarios: Sequence[dict[str, Any]], jobs: int | None = None) -> Iterator[tuple[int, Any]]:
-        yield from reversed([(place, answer(stated)) for place, stated in enumerate(scenarios)])
-
-    monkeypatch.setattr(module, "answer", answer)
-    monkeypatch.setattr(module, "answers", answers)
-    return seen
+    return answer
 
 
 def test_each_row_reaches_its_precision_and_lies_about_its_median(asked: list[Any], tmp_path: Path) -> None:
@@ -59,7 +52,7 @@ def test_shards_threads_and_a_finer_store_give_the_same_rows(asked: list[Any], t
     whole = study(tmp_path / "whole.sqlite", AXES, refine=0.02)
     with Store(tmp_path / "merged.sqlite") as merged:
         for number in (1, 2):
-            study(tmp_path / f"{number}.sqlite", AXES, Shard(number, 2), refine=0.02)
+            study(tmp_path / f"{number}.sqlite", AXES, shard=Shard(number, 2), refine=0.02)
             with Store(tmp_path / f"{number}.sqlite") as other:
                 merged.merge(other)
     before = len(asked)
@@ -83,24 +76,13 @@ def test_a_finer_precision_only_adds(asked: list[Any], tmp_path: Path) -> None:
 
 
 def test_a_stopped_refinement_shows_what_it_has_and_goes_on(
-    asked: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    asked: list[Any], tmp_path: Path, stop_after: Callable[[int | None], None]
 ) -> None:
     whole = study(tmp_path / "whole.sqlite", AXES, refine=0.02)
-    answers, left = module.answers, [20]
-
-    def interrupted(
-        scenarios: Sequence[dict[str, Any]], jobs: int | None = None
-    ) -> Iterator[tuple[int, Any]]:
-        for found in answers(scenarios, jobs):
-            if not left[0]:
-                raise KeyboardInterrupt
-            left[0] -= 1
-            yield found
-
-    with monkeypatch.context() as stopped:
-        stopped.setattr(module, "answers", interrupted)
-        with pytest.raises(module.TableInterrupted) as caught:
-            study(tmp_path / "a.sqlite", AXES, refine=0.02)
+    stop_after(20)
+    with pytest.raises(TableInterrupted) as caught:
+        study(tmp_path / "a.sqlite", AXES, refine=0.02)
+    stop_after(None)
     assert all(row["p50_s"] is not None and row["seeds"] >= 1 for row in caught.value.partial)
     asked.clear()
     assert study(tmp_path / "a.sqlite", AXES, refine=0.02) == whole

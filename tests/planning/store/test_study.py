@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from zsim.base.errors import InputError
 from zsim.cli.main import main
 from zsim.planning.store import study as module
 from zsim.planning.store.keys import Shard
@@ -27,27 +28,16 @@ AXES: dict[str, Sequence[Any]] = {
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """The scenarios that a simulator was asked for, whose hours follow from their text."""
-    seen: list[dict[str, Any]] = []
-
-    def answer(stated: dict[str, Any]) -> dict[str, Any]:
-        seen.append(stated)
-        return {"p10_s": 1.0, "p50_s": 2.0 + len(json.dumps(stated)) / 3, "p90_s": 99.0}
-
-    def answers(scenarios: Sequence[dict[str, Any]], jobs: int | None = None) -> Iterator[tuple[int, Any]]:
-        yield from reversed([(place, answer(stated)) for place, stated in enumerate(scenarios)])
-
-    monkeypatch.setattr(module, "answer", answer)
-    monkeypatch.setattr(module, "answers", answers)
-    return seen
+def answer() -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Hours that follow from the text of a scenario."""
+    return lambda stated: {"p10_s": 1.0, "p50_s": 2.0 + len(json.dumps(stated)) / 3, "p90_s": 99.0}
 
 
 def test_shards_merged_are_the_whole_and_so_is_any_executor(asked: list[Any], tmp_path: Path) -> None:
     whole = study(tmp_path / "whole.sqlite", AXES)
     assert len(whole) == len(asked) == 12
     for number in (1, 2, 3):
-        part = study(tmp_path / f"{number}.sqlite", AXES, Shard(number, 3))
+        part = study(tmp_path / f"{number}.sqlite", AXES, shard=Shard(number, 3))
         assert any(row["refused"] == "not run" for row in part)
     assert len(asked) == 24
     with Store(tmp_path / "merged.sqlite") as merged:
@@ -74,25 +64,15 @@ def test_other_sources_ask_again(asked: list[Any], tmp_path: Path, monkeypatch: 
 
 
 def test_what_was_finished_before_an_interrupt_stays(
-    asked: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    asked: list[Any], tmp_path: Path, stop_after: Callable[[int | None], None]
 ) -> None:
     whole = study(tmp_path / "whole.sqlite", AXES)
-    answers = module.answers
-
-    def interrupted(
-        scenarios: Sequence[dict[str, Any]], jobs: int | None = None
-    ) -> Iterator[tuple[int, Any]]:
-        for number, found in enumerate(answers(scenarios, jobs)):
-            if number == 5:
-                raise KeyboardInterrupt
-            yield found
-
-    monkeypatch.setattr(module, "answers", interrupted)
+    stop_after(5)
     with pytest.raises(TableInterrupted) as stop:
         study(tmp_path / "a.sqlite", AXES)
     assert isinstance(stop.value.partial, Table)
     assert sum(row["refused"] == "not run" for row in stop.value.partial) == 7
-    monkeypatch.setattr(module, "answers", answers)
+    stop_after(None)
     before = len(asked)
     assert study(tmp_path / "a.sqlite", AXES) == whole
     assert len(asked) - before == 7
@@ -132,3 +112,17 @@ def test_bad_input_is_one_sentence(
     told = capsys.readouterr()
     assert told.err.startswith(f"zsim: {flags.split(maxsplit=1)[0]} ")
     assert len(told.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["a.sqlite", "a.jsonl", None])
+def test_every_kind_of_store_gives_the_same_table_and_refuses_the_same(
+    asked: list[Any], name: str | None, tmp_path: Path
+) -> None:
+    store = None if name is None else tmp_path / name
+    table = study(store, {"layout": ["mirror2", "raidz1x1"], "fill": ["30%", "60%"]})
+    assert [row["p50_s"] is None for row in table] == [False, False, True, True]
+    assert study(store, {"layout": ["mirror2", "raidz1x1"], "fill": ["30%", "60%"]}) == table
+    assert len(asked) == (2 if store else 4)
+    for axes in ({"colour": ["red"]}, {"layout": []}, {"layout": ["mirror2"], "seed": range(100_001)}):
+        with pytest.raises(InputError):
+            study(store, axes)

@@ -70,7 +70,7 @@ def constants_of(library: str) -> tuple[tuple[int, int], ...]:
     return tuple(place for place, rights, written in parts if rights == "r--p" and not written)
 
 
-def _parts_of(library: str, told_by: str) -> list[tuple[tuple[int, int], str, bool]]:
+def _parts_of(library: str, file: str) -> list[tuple[tuple[int, int], str, bool]]:
     """Return address and length [bytes], rights, and whether something was written to it, of each part.
 
     The last is told by ``smaps`` alone (proc(5)).
@@ -78,7 +78,7 @@ def _parts_of(library: str, told_by: str) -> list[tuple[tuple[int, int], str, bo
     if sys.platform != "linux":
         return []
     try:
-        lines = Path(f"/proc/self/{told_by}").read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = Path(f"/proc/self/{file}").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
     found: list[tuple[tuple[int, int], str, bool]] = []

@@ -55,7 +55,7 @@ def command(
     """
     from zsim.base.units import parse_bytes
     from zsim.cli.common import whole_number
-    from zsim.planning.api import compare
+    from zsim.planning.compare import compare
 
     exclusive({"--drives": drives, "--usable": usable})
     exclusive({"--usable": usable, "--data": data})
@@ -67,9 +67,9 @@ def command(
     common = stated_fields(given)
     if "layout" in common:
         raise InputError("layout", common["layout"], "layouts need no flag here", "write zsim compare LAYOUT")
-    with known_so_far(as_json), announced_compilation(), progress("comparing") as told:
+    with known_so_far(as_json), announced_compilation(), progress("comparing") as on_progress:
         ask: Callable[..., Table] = compare  # fields are checked as those of a file are
         table = ask(
-            *asked, drives=number, usable=space, data=stored, jobs=workers, on_progress=told, **common
+            *asked, drives=number, usable=space, data=stored, jobs=workers, on_progress=on_progress, **common
         )
     hand_over_table(table, as_json, output, plot, report)

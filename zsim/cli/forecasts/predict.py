@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zsim.cli.common import exclusive, notice, progress, show, told_anyway
+from zsim.cli.common import exclusive, notice, printed_anyway, progress, show
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import scenario_from, scenario_options
 from zsim.cli.help import GroupedCommand
@@ -74,7 +74,7 @@ def command(
     whole = not quiet or as_json or any(name is not None for name in (output, series, plot, report))
     scenario = scenario_from(given)
     prediction = compute_or_tell(scenario, as_json, "all" if whole else "first screen")
-    with told_anyway(prediction, as_json, lambda: said(prediction, why, verbose, quiet)):
+    with printed_anyway(prediction, as_json, lambda: said(prediction, why, verbose, quiet)):
         if output is not None:
             prediction.save(output)
         if series is not None:

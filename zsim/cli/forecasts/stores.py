@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from zsim.base.errors import InputError
@@ -45,33 +45,32 @@ def act(words: tuple[str, ...], as_json: bool) -> None:
 
 def check_shared(store: str | None, shard: str | None, dask: str | None, refine: str | None) -> None:
     """Refuse to share work, or to add seeds to it, without a store that can be merged."""
+    from zsim.planning.store.opened import can_be_merged
+
     for option, value in (("--shard", shard), ("--dask", dask), ("--refine", refine)):
-        if value is not None and not (store or "").endswith(".sqlite"):
+        if value is not None and not can_be_merged(store):
             raise InputError(option, value, "it needs a store that can be merged", "add --store study.sqlite")
 
 
 def studied(
-    store: str,
-    axes: Mapping[str, Sequence[object]],
+    store: str | None,
+    axes: Mapping[str, object],
     shard: str | None,
     dask: str | None,
     jobs: int | None,
     report: Report,
     refine: str | None = None,
 ) -> Table:
-    """Sweep with a SQLite store; see `zsim.planning.store.study.study`."""
+    """Sweep as the flags say; see `zsim.planning.store.study.study`."""
     from zsim.base.units import parse_fraction
     from zsim.cli.computing import executor_of
     from zsim.planning.store.keys import Shard
-    from zsim.planning.store.refine import check_refinement
     from zsim.planning.store.study import study
 
     part = None if shard is None else Shard.parse(shard)
     error = None if refine is None else parse_fraction(refine, "--refine")
-    if error is not None:
-        check_refinement(error)
     with executor_of(None, dask) as executor:
-        return study(store, axes, part, jobs, executor, report, error)
+        return study(store, axes, shard=part, jobs=jobs, executor=executor, on_progress=report, refine=error)
 
 
 def status(files: list[str]) -> dict[str, object]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import click
 
 from zsim.base.errors import InputError
@@ -14,9 +11,6 @@ from zsim.cli.flags import FLAGS, scenario_options, stated_fields
 from zsim.cli.forecasts.ranges import values_of
 from zsim.cli.forecasts.tables import check_table_outputs, hand_over_table
 from zsim.cli.help import GroupedCommand
-
-if TYPE_CHECKING:
-    from zsim.planning.table import Table
 
 NOTHING_ANSWERED = 1
 """Exit code where every combination is refused."""
@@ -85,7 +79,6 @@ def command(
     """
     from zsim.cli.common import whole_number
     from zsim.cli.forecasts.stores import act, check_shared, studied
-    from zsim.planning.api import sweep
     from zsim.planning.table import NOT_RUN
 
     if action:
@@ -99,12 +92,8 @@ def command(
     again = "no file was written; with --store FILE.jsonl it can be resumed"
     if store:
         again = f"what is finished is kept in {store}: the same command goes on from there"
-    with known_so_far(as_json, f"; {again}"), announced_compilation(), progress("sweeping") as told:
-        if store is not None and store.endswith(".sqlite"):
-            table = studied(store, axes, shard, dask, workers, told, refine)
-        else:
-            ask: Callable[..., Table] = sweep  # fields are checked as those of a file are
-            table = ask(store=store, jobs=workers, on_progress=told, **axes)
+    with known_so_far(as_json, f"; {again}"), announced_compilation(), progress("sweeping") as on_progress:
+        table = studied(store, axes, shard, dask, workers, on_progress, refine)
     hand_over_table(table, as_json, output, plot, report)
     if len(table) and all(row.get("refused") not in (None, NOT_RUN) for row in table):
         click.get_current_context().exit(NOTHING_ANSWERED)

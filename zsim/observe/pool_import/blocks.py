@@ -16,7 +16,6 @@ from zsim.observe.zdb.blocks import BlockStatistics
 from zsim.observe.zdb.pointers import FILE, METADATA, VOLUME, PointerSummary
 from zsim.observe.zpool.properties import KnownProperty, record_of, small_blocks_of
 from zsim.scenario.checks import MAX_RECORD, largest_record
-from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
 from zsim.vdevs.kind import kind_of
 
 SMALL_FILES = 48 << 10
@@ -106,7 +105,7 @@ def _pool_name(evidence: Evidence) -> str:
 
 
 def _find_recordsize(evidence: Evidence, sizes: DataSizes) -> None:
-    release = load_release(evidence.text("release") or DEFAULT_RELEASE)
+    release = evidence.release
     limit = largest_record(release)
     if sizes.recordsize > limit:
         evidence.notes.append(
@@ -153,7 +152,7 @@ def _find_frag(evidence: Evidence, tops: Tops) -> None:
     frag, source = (listed.space.frag if listed is not None else None), "FRAG of zpool list"
     if frag is None and metaslabs is not None:
         frag, source = metaslabs.mean_fragmentation, "mean over the metaslabs of zdb -mm"
-    release = load_release(evidence.text("release") or DEFAULT_RELEASE)
+    release = evidence.release
     if frag is not None and release.fragmentation_table == "none":
         evidence.notes.append(f"FRAG is known, but {release.name} has none: it is left out")
     elif frag is not None and not find_frags(evidence, data_vdevs(evidence, tops)):

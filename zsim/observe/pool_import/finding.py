@@ -10,6 +10,7 @@ from zsim.observe.pool_import.given.files import PoolFiles
 from zsim.observe.zdb.configuration import PoolConfig
 from zsim.observe.zpool.listing import PoolList
 from zsim.observe.zpool.status import PoolStatus
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,11 @@ class Evidence:
         """Return what was found for a field that is a name, or None."""
         found = self.value(name)
         return found if isinstance(found, str) else None
+
+    @property
+    def release(self) -> ReleaseProfile:
+        """The release found so far, or the one that is taken where none is shown."""
+        return load_release(self.text("release") or DEFAULT_RELEASE)
 
     def size(self, name: str) -> int | None:
         """Return what was found for a field that is a size [bytes], or None."""

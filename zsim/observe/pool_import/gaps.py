@@ -51,7 +51,7 @@ def unknown_notes(evidence: Evidence, stated: Collection[str] = ()) -> list[str]
     ]
 
 
-def told_by(note: str) -> str:
+def remedy_of(note: str) -> str:
     """Return how what is not known can be told, of a note of `unknown_notes`; nothing of other notes."""
     _, mark, commands = note.partition(ADD)
     return f"{ADD.strip()} {commands}" if is_gap(note) and mark else ""

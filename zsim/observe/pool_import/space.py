@@ -21,7 +21,6 @@ from zsim.observe.zpool.listing import Space
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.scenario.layout import Layout
 from zsim.scenario.releases.capacity import MIN_DRIVE_BYTES, most_allocated, pool_size, vdev_asize
-from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
 from zsim.vdevs.kind import NORMAL
 
 LEAST_SHARE = 0.02
@@ -88,8 +87,7 @@ def find_class_drives(evidence: Evidence, tops: Tops) -> None:
 
 def alloc_fits(tops: Tops, drive: int, alloc: int | None, evidence: Evidence) -> bool:
     """Tell whether drives of a capacity hold what is allocated."""
-    release = load_release(evidence.text("release") or DEFAULT_RELEASE)
-    return alloc is None or alloc <= pool_size(Layout(tuple(tops.specs)), drive, release)
+    return alloc is None or alloc <= pool_size(Layout(tuple(tops.specs)), drive, evidence.release)
 
 
 def _find_named_size(evidence: Evidence, tops: Tops, alloc: int | None) -> None:
@@ -170,14 +168,14 @@ def _alloc(evidence: Evidence, tops: Tops) -> tuple[int | None, str]:
         (per_vdev, "ALLOC of zpool list -v"),
         (listed.space.alloc if listed is not None else None, "ALLOC of zpool list"),
         (files.metaslabs.alloc if files.metaslabs is not None else None, "free space of zdb -m"),
-        _told_by(scan, len(tops.specs)),
+        _of_scan(scan, len(tops.specs)),
         (files.pointers.allocated if files.pointers is not None else None, "sum of zdb -Lbbbbb"),
         (files.statistics.allocated if files.statistics is not None else None, "bp allocated of zdb -b"),
     )
     return next(((alloc, source) for alloc, source in known if alloc), (None, ""))
 
 
-def _told_by(scan: Scan | None, vdevs: int) -> tuple[int | None, str]:
+def _of_scan(scan: Scan | None, vdevs: int) -> tuple[int | None, str]:
     """Return what a scan says is allocated [bytes], and where that stands."""
     if scan is not None and scan.function == "remove":
         return to_examine(scan, vdevs), "what the removal has to copy, on every vdev"
@@ -194,9 +192,7 @@ def _drive_for(evidence: Evidence, tops: Tops, total: int, rounded: bool) -> tup
     target = sold_as(drive)
     if target is None:
         return drive, False
-    size = pool_size(
-        Layout(tuple(tops.specs)), target, load_release(evidence.text("release") or DEFAULT_RELEASE)
-    )
+    size = pool_size(Layout(tuple(tops.specs)), target, evidence.release)
     return (target, True) if rounded or abs(size - total) <= USUAL_WITHIN * total else (drive, False)
 
 
@@ -213,15 +209,13 @@ def _note_mixed(evidence: Evidence, tops: Tops) -> None:
 
 def _pool_size(evidence: Evidence, tops: Tops) -> int | None:
     drive = evidence.size("drive_size")
-    release = load_release(evidence.text("release") or DEFAULT_RELEASE)
-    return pool_size(Layout(tuple(tops.specs)), drive, release) if drive else None
+    return pool_size(Layout(tuple(tops.specs)), drive, evidence.release) if drive else None
 
 
 def _most_allocated(evidence: Evidence, tops: Tops, drive: int) -> int:
     """Return how much may be allocated on drives of a size [bytes]: a removal that runs has room."""
     layout = Layout(tuple(tops.specs[place] for place in tops.order))
-    release = load_release(evidence.text("release") or DEFAULT_RELEASE)
-    return most_allocated(layout, drive, release, evidence.value("operation") == "remove")
+    return most_allocated(layout, drive, evidence.release, evidence.value("operation") == "remove")
 
 
 def _find_new_size(evidence: Evidence) -> None:

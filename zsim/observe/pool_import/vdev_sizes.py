@@ -19,7 +19,6 @@ from zsim.scenario.releases.capacity import (
     vdev_asize,
     vdev_capacity,
 )
-from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
 
 MIXED_SIZES = 0.03
 MIXED_FRAGS = 0.01
@@ -69,7 +68,7 @@ def find_unequal(evidence: Evidence, vdevs: Sequence[DataVdev], alloc: int | Non
         return False
     held, how = _held(vdevs, drives, alloc)
     largest = usual_bytes(max(drives))
-    release = load_release(evidence.text("release") or DEFAULT_RELEASE)
+    release = evidence.release
     sizes = [vdev_capacity(each.spec, largest, release).size for each in vdevs]
     fills = [bytes_ / size for bytes_, size in zip(held, sizes, strict=False)]
     if len(fills) < len(vdevs) or not all(0.0 < fill < 1.0 for fill in fills):

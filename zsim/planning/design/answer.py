@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zsim.base.units import DAY, HOUR, format_bytes, format_fraction, format_rate
-from zsim.planning.risk.words import odds
+from zsim.planning.risk.wording import odds
 from zsim.planning.rows import Row
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer

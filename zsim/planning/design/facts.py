@@ -22,7 +22,7 @@ from zsim.planning.risk.surface import surface
 from zsim.planning.rows import Row
 from zsim.planning.running import answers
 from zsim.planning.store.keys import key_of, sources
-from zsim.planning.store.sqlite import Store
+from zsim.planning.store.opened import open_store
 from zsim.planning.usable import usable_bytes
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
@@ -91,29 +91,16 @@ def measured(
     if fixed is not None:
         return [RepairHours(fixed, fixed, fixed)] * len(scenarios)
     stated = [each.stated() for each in scenarios]
-    if context.store is None:
-        rows = _answered({key_of(each, ""): each for each in stated}, context.jobs, report)
-        return [_hours(rows[key_of(each, "")], each) for each in stated]
-    made_by = sources()
-    with Store(context.store) as store:
-        asked = {key_of(each, made_by): each for each in stated}
-        todo = {key: asked[key] for key in store.missing(list(asked))}
-        _answered(todo, context.jobs, report, lambda key, row: store.add(key, made_by, asked[key], row))
+    made_by = "" if context.store is None else sources()
+    asked = {key_of(each, made_by): each for each in stated}
+    with open_store(context.store) as store:
+        todo = store.missing(list(asked))
+        for done, (place, row) in enumerate(answers([asked[key] for key in todo], context.jobs), 1):
+            key = todo[place]
+            store.add(key, made_by, asked[key], row)
+            report(done / len(todo), str(asked[key]["layout"]))
         rows = store.known(list(asked))
     return [_hours(rows[key_of(each, made_by)], each) for each in stated]
-
-
-def _answered(
-    asked: dict[str, Row], jobs: int | None, report: Report, keep: Callable[[str, Row], None] | None = None
-) -> dict[str, Row]:
-    """Return the answers of scenarios by key, each kept as soon as it is there."""
-    keys, found = list(asked), {}
-    for done, (place, row) in enumerate(answers([asked[key] for key in keys], jobs)):
-        found[keys[place]] = row
-        if keep is not None:
-            keep(keys[place], row)
-        report((done + 1) / len(keys), str(asked[keys[place]]["layout"]))
-    return found
 
 
 def _hours(row: Row, stated: Row) -> RepairHours | InputError:

@@ -16,7 +16,7 @@ from zsim.base.units import (
     parse_duration,
     parse_rate,
 )
-from zsim.planning.risk.words import odds
+from zsim.planning.risk.wording import odds
 from zsim.planning.rows import Row
 
 _FORM = re.compile(r"\s*([a-z0-9-]+)\s*(<=|>=|<|>)\s*(.+?)\s*", re.IGNORECASE)

@@ -24,13 +24,13 @@ class Eta(EtaAnswer, DrawnAnswer, SavedAnswer):
 
     def __str__(self) -> str:
         """Return the answer in words."""
-        from zsim.planning.eta.words import as_text
+        from zsim.planning.eta.wording import as_text
 
         return as_text(self)
 
     def __rich__(self) -> RenderableType:
         """Return the answer as a rich renderable."""
-        from zsim.planning.eta.words import renderable
+        from zsim.planning.eta.wording import renderable
 
         return renderable(self)
 

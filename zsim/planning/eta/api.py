@@ -30,7 +30,7 @@ from zsim.planning.eta.reasons import (
 from zsim.planning.eta.records import Span, Weighed
 from zsim.prediction.api import case_of, provenance_of, subject
 from zsim.prediction.courses import courses_of
-from zsim.prediction.evidence.told import sick_looking
+from zsim.prediction.evidence.wording import sick_looking
 from zsim.prediction.inputs.ensemble import unknowns
 from zsim.prediction.missing import missing
 from zsim.prediction.progress.course import Course

@@ -110,7 +110,7 @@ def read_paste(
     chosen = statuses[-1]
     found = [(each, scan) for each in statuses for scan in _scans(each) if scan.active]
     if not found:
-        raise InputError("zpool status", _told(chosen), "a running scan is expected", _remedy(chosen))
+        raise InputError("zpool status", _last_scan(chosen), "a running scan is expected", _remedy(chosen))
     scan = found[-1][1]
     assumed = assumed_words(assumed_vdevs(scan, chosen))
     settled = {*(stated or {}), *names_set(overrides)}
@@ -238,7 +238,7 @@ def _scans(status: PoolStatus) -> tuple[Scan, ...]:
     return status.scans or ((status.scan,) if status.scan is not None else ())
 
 
-def _told(status: PoolStatus) -> str:
+def _last_scan(status: PoolStatus) -> str:
     scan = status.scan
     if status.error_scrub:
         return status.error_scrub

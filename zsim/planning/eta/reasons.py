@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -188,10 +188,10 @@ def _likelier(courses: Sequence[Course], found: Remaining, pace: float) -> list[
         if after > max(0.4, TELLING * before)
         and logs / after <= min((1.0 - EXPLAINED) * math.log(pace), math.log(STILL))
     ]
-    return [_told(part) for _, part in sorted(likely, reverse=True)[:2]]
+    return [_named(part) for _, part in sorted(likely, reverse=True)[:2]]
 
 
-def _told(part: str) -> str:
+def _named(part: str) -> str:
     """Return what a world is told apart by, as it is said of a pool."""
     if part in history_names():
         return f"pools with the data of a {part} (--history {part})"
@@ -256,48 +256,50 @@ def consequences(
 
     Without a `total` what runs repairs less than a drive: how long another takes it does not tell.
     """
-    said = []
-    name = case.release.name
     gone = f" ({format_duration(elapsed)} of work)" if elapsed else ""
-    if case.operation == "resilver":
-        rule = case.release.second_target
-        early = share < case.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
-        if rule == "restart" or (rule == "defer-unless-early" and early):
-            said.append(
-                f"replacing a second drive now restarts the resilver from zero in {name}{gone}"
-                + (f": both would be done in about {format_duration(total.p50)}" if total else "")
-            )
-        else:
-            said.append(
-                f"replacing a second drive now does not disturb this resilver in {name}: the second "
-                "drive waits for a pass of its own"
-                + (f"; both are done in about {format_duration(left.p50 + total.p50)}" if total else "")
-            )
+    return (*_if_replaced(case, share, total, left, gone), _if_rebooted(case, gone))
+
+
+def _if_replaced(case: Case, share: float, total: Span | None, left: Span, gone: str) -> Iterator[str]:
+    """Yield what replacing another drive now would do to a resilver or a scrub."""
     if case.operation == "scrub":
         # zpool-replace(8): a scrub in progress is cancelled.
-        said.append(
+        yield (
             "replacing a drive now ends this scrub: the resilver begins at once, and the scrub has to be"
             " started again after it"
         )
-    if case.operation == "rebuild":
-        said.append(
-            "a reboot now: the rebuild resumes from its last saved position; about a metaslab is repeated"
+    if case.operation != "resilver":
+        return
+    name, rule = case.release.name, case.release.second_target
+    early = share < case.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
+    if rule == "restart" or (rule == "defer-unless-early" and early):
+        both = f": both would be done in about {format_duration(total.p50)}" if total else ""
+        yield f"replacing a second drive now restarts the resilver from zero in {name}{gone}{both}"
+    else:
+        both = f"; both are done in about {format_duration(left.p50 + total.p50)}" if total else ""
+        yield (
+            f"replacing a second drive now does not disturb this resilver in {name}: the second "
+            f"drive waits for a pass of its own{both}"
         )
-    elif case.operation == "expand":
-        said.append("a reboot now: the expansion resumes from the last txg; a drive that fails pauses it")
-    elif case.operation == "remove":
+
+
+def _if_rebooted(case: Case, gone: str) -> str:
+    """Return what a reboot now would cost."""
+    if case.operation == "rebuild":
+        return "a reboot now: the rebuild resumes from its last saved position; about a metaslab is repeated"
+    if case.operation == "expand":
+        return "a reboot now: the expansion resumes from the last txg; a drive that fails pauses it"
+    if case.operation == "remove":
         # vdev_removal.c: the mapping is written every txg, and spa_vdev_attach refuses meanwhile.
-        said.append(
+        return (
             "a reboot now: the removal resumes from the last txg; no drive can be attached or replaced until"
             " it is over (zpool remove -s ends it, and what was copied is freed)"
         )
-    elif case.release.order == "sorted":
+    if case.release.order == "sorted":
         # OpenZFS dsl_scan.c:dsl_scan_sync_state: the position is written when the queues are empty.
         work = "reading" if case.operation == "scrub" else "repair"
-        said.append(
+        return (
             "a reboot now: a sorted scan saves its position only when all it has collected is issued; in "
             f"the middle of the {work} it can begin again from zero{gone}; {RATES_ANEW}"
         )
-    else:
-        said.append(f"a reboot now: the scan resumes from its last txg sync; {RATES_ANEW}")
-    return tuple(said)
+    return f"a reboot now: the scan resumes from its last txg sync; {RATES_ANEW}"

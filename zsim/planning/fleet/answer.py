@@ -10,7 +10,7 @@ from pydantic import Field, JsonValue
 from zsim.base.units import format_duration
 from zsim.planning.fleet.records import Losses, PoolsRow, Stock
 from zsim.planning.risk.records import rounded
-from zsim.planning.risk.words import between, odds, share_words
+from zsim.planning.risk.wording import between, odds, share_words
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 from zsim.prediction.answer.records import AnswerPart

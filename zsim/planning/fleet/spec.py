@@ -9,8 +9,8 @@ from typing import Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from zsim.base.errors import InputError, check_kind, check_path
-from zsim.base.model_data import is_finite, load_toml
+from zsim.base.errors import InputError, check_kind, check_path, is_finite
+from zsim.base.model_data import load_toml
 from zsim.base.parsed import table
 from zsim.base.units import parse_duration, parse_fraction
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR

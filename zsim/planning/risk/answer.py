@@ -51,21 +51,21 @@ class RiskAnswer(Risk, SavedAnswer, DrawnAnswer):
         return figure(self)
 
     def __repr__(self) -> str:
-        from zsim.planning.risk.words import headline
+        from zsim.planning.risk.wording import headline
 
         return f"<RiskAnswer: {headline(self)}>"
 
     def __str__(self) -> str:
-        from zsim.planning.risk.words import as_text
+        from zsim.planning.risk.wording import as_text
 
         return as_text(self)
 
     def __rich__(self) -> RenderableType:
-        from zsim.planning.risk.words import as_renderable
+        from zsim.planning.risk.wording import as_renderable
 
         return as_renderable(self)
 
     def _repr_html_(self) -> str:
-        from zsim.planning.risk.words import as_html
+        from zsim.planning.risk.wording import as_html
 
         return as_html(self)

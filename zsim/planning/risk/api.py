@@ -97,8 +97,8 @@ def risk(
     InputError
         When an input is impossible.
     """
-    told = 'write zsim.RiskInputs(afr="1.5%")'
-    check_kind("inputs", inputs, (RiskInputs, NoneType), "they are a zsim.RiskInputs", told)
+    remedy = 'write zsim.RiskInputs(afr="1.5%")'
+    check_kind("inputs", inputs, (RiskInputs, NoneType), "they are a zsim.RiskInputs", remedy)
     check_function("hours_of", hours_of)
     asked, report = inputs or RiskInputs(), reporting(on_progress)
     plan = scenario if isinstance(scenario, Plan) else None
@@ -113,12 +113,12 @@ def risk(
     # Spares take over by themselves, hot ones and those of a dRAID.
     spares = case.layout.vdevs[0].spares + case.layout.spares
     known = unknowns(asked.with_spares(spares), spread, scenario.drive)
-    story = None if plan is None else _told(plan, asked, case, report)
+    story = None if plan is None else _planned(plan, asked, case, report)
     report(0.8, "solving")
     return _answer(case, asked, known, found, story)
 
 
-def _told(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Told:
+def _planned(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> PlannedRepair:
     """Return what a plan does to the vdevs."""
     from zsim.planning.timeline.api import timeline
 
@@ -133,10 +133,10 @@ def _told(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Told:
         for number, vdev in enumerate(case.layout.vdevs)
         if vdev.alloc_class != LOG
     }
-    return Told(story, stories_of(plan, story, by_number))
+    return PlannedRepair(story, stories_of(plan, story, by_number))
 
 
-class Told(NamedTuple):
+class PlannedRepair(NamedTuple):
     """A plan's timeline, and what it does to each vdev."""
 
     timeline: TimelineAnswer
@@ -229,16 +229,16 @@ def is_endless(release: ReleaseProfile) -> bool:
 
 
 def _answer(
-    case: Case, inputs: RiskInputs, known: Unknowns, hours: Quantiles, told: Told | None
+    case: Case, inputs: RiskInputs, known: Unknowns, hours: Quantiles, planned: PlannedRepair | None
 ) -> RiskAnswer:
     method = inputs.chosen_method
     parts = groups(case, inputs)
     drawn = surface(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
     scores, worlds = drawn.solved.scores, drawn.solved.worlds
     worlds = repeated_windows(parts[0][1], worlds) if is_endless(case.release) else worlds
-    missing = missing_at_first(case) if told is None else 1
-    if told is not None:
-        window = told.loss(drawn)
+    missing = missing_at_first(case) if planned is None else 1
+    if planned is not None:
+        window = planned.loss(drawn)
     elif missing > 1:
         window = drawn.loss(degraded_loss(parts[0][1], worlds, missing))
     else:
@@ -248,9 +248,9 @@ def _answer(
     years = drawn.loss(loss_within(parts, worlds, inputs.years, method, inputs.seed))
     lost = bytes_lost(year, case)
     return RiskAnswer(
-        subject=_subject(case, hours, told),
+        subject=_subject(case, hours, planned),
         stated=(*scenario_words(case.scenario), *stated_words(inputs)),
-        window_of="repair" if told is None else "plan",
+        window_of="repair" if planned is None else "plan",
         method=method,
         window=_grades(window),
         per_year=_grades(year),
@@ -288,12 +288,12 @@ def bytes_lost(year: Loss, case: Case) -> Floats:
     return result
 
 
-def _subject(case: Case, hours: Quantiles, told: Told | None) -> str:
+def _subject(case: Case, hours: Quantiles, planned: PlannedRepair | None) -> str:
     full = f"{format_fraction(case.fill)} full{' (assumed)' if case.assumed('fill') else ''}"
     pool = f"{case.layout}, {full}, {case.release.name}, repair {_length(hours)}"
-    if told is None:
+    if planned is None:
         return pool
-    return f"{told.timeline.title}: whole after {_length(Quantiles(**told.timeline.whole_s))}; {pool}"
+    return f"{planned.timeline.title}: whole after {_length(Quantiles(**planned.timeline.whole_s))}; {pool}"
 
 
 def _length(hours: Quantiles) -> str:

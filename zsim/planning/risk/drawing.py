@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zsim.planning.risk.records import Risk
-from zsim.planning.risk.words import FIELDS, GRADES, odds
+from zsim.planning.risk.wording import FIELDS, GRADES, odds
 from zsim.prediction.answer.drawing import (
     CAUSES,
     INK,

@@ -46,13 +46,13 @@ class VdevStory:
     stretches: tuple[RedundancyStretch, ...]
 
 
-def stories_of(plan: Plan, told: TimelineAnswer, groups: Mapping[int, Group]) -> tuple[VdevStory, ...]:
+def stories_of(plan: Plan, timeline: TimelineAnswer, groups: Mapping[int, Group]) -> tuple[VdevStory, ...]:
     """Return what a plan does to each vdev.
 
     Parameters
     ----------
     plan : Plan
-    told : TimelineAnswer
+    timeline : TimelineAnswer
         Of this plan.
     groups : mapping of int to Group
         By the number of the top-level vdev.
@@ -62,12 +62,12 @@ def stories_of(plan: Plan, told: TimelineAnswer, groups: Mapping[int, Group]) ->
     InputError
         When the pool is not whole in the end: the chance of that is no question.
     """
-    if told.whole_s["p50"] is None:
+    if timeline.whole_s["p50"] is None:
         allowed = "the plan itself leaves the pool without its redundancy, or loses it"
         raise InputError("plan", plan.title or str(plan.pool.layout), allowed, "see 'zsim timeline'")
     found = []
     for number, group in groups.items():
-        levels = [each for each in told.redundancy if each.vdev.endswith(f"-{number}")]
+        levels = [each for each in timeline.redundancy if each.vdev.endswith(f"-{number}")]
         stretches = tuple(
             RedundancyStretch(each.to_s - each.from_s, min(each.left, group.tolerance))
             for each in levels

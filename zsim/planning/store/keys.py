@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import re
@@ -11,8 +10,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from zsim.base.errors import InputError
-from zsim.base.model_data import models_directory, sha256_of
+from zsim.base.model_data import models_directory
 from zsim.base.provenance import provenance
+from zsim.base.reading import content_mark
 from zsim.scenario.files import files_named
 
 DIGITS = 32
@@ -46,11 +46,10 @@ def key_of(stated: Mapping[str, object], sources: str, block: tuple[int, int] = 
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
 
-@functools.cache
 def sources() -> str:
     """Return the hash of everything but the scenario that a prediction depends on: code, models, version."""
     record = provenance()
-    models = [sha256_of(path) for path in sorted(models_directory().rglob("*.toml"))]
+    models = [content_mark(path) for path in sorted(models_directory().rglob("*.toml"))]
     text = json.dumps([record[name] for name in ("zsim", "kernels", "code")] + models)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -108,7 +108,7 @@ class Decision(SavedAnswer):
         return f"Best: {self.best.name}; whole after {span(self.best.found.whole_s)}"
 
     @property
-    def _told(self) -> tuple[str, ...]:
+    def _note_lines(self) -> tuple[str, ...]:
         return tuple(f"{note[:1].upper()}{note[1:]}." for note in self.notes)
 
     def to_dict(self) -> dict[str, object]:
@@ -167,7 +167,7 @@ class Decision(SavedAnswer):
 
         head = (Text(self.headline, style="bold"), *map(Text, stated(self.best.found)), Text())
         parts: list[RenderableType] = [*head, rich_table(self.grid())]
-        return Group(*parts, *map(Text, self._told))
+        return Group(*parts, *map(Text, self._note_lines))
 
     def __str__(self) -> str:
         return plain(self.__rich__(), TEXT_WIDTH)
@@ -175,7 +175,7 @@ class Decision(SavedAnswer):
     def _repr_html_(self) -> str:
         asked, told = (
             "".join(f"<p>{html.escape(each)}</p>" for each in lines)
-            for lines in (stated(self.best.found), self._told)
+            for lines in (stated(self.best.found), self._note_lines)
         )
         return f"<h2>{html.escape(self.headline)}</h2>{asked}{html_table(self.grid())}{told}"
 

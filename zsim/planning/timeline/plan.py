@@ -22,10 +22,10 @@ from pydantic import (
 from zsim.base.errors import InputError
 from zsim.base.model_data import load_toml
 from zsim.base.units import parse_duration, parse_fraction
+from zsim.scenario.field_types import Bytes, DriveBytes, Fraction, Seconds
 from zsim.scenario.layout import Layout
 from zsim.scenario.messages import input_error
 from zsim.scenario.model import Scenario
-from zsim.scenario.types import Bytes, DriveBytes, Fraction, Seconds
 
 Action = Literal[
     "fail",

@@ -126,10 +126,10 @@ def aged_pool(
     frag : float, optional
         FRAG to reach [fraction]: ageing stops at the first state that has it.  Of a pool to which vdevs were
         added it is that of the end: it was aged before.
-    max_blocks, seed, vdev
-        See `zsim.pool.miniature.shape.build_miniature`.
-    slabs, files, most_vdevs, heaps
+    max_blocks, vdev, slabs, files, most_vdevs, heaps
         See `zsim.pool.miniature.shape.reduce_recipe`.
+    seed : int
+        Same arguments and seed, same blocks.
     rewritten : float
         Share of the data written again since a RAID-Z of the pool was expanded.
     small, growth

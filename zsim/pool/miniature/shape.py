@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.pool.blocks import BlockTable
-from zsim.pool.recipes.recipe import AddVdev, Fill, PoolRecipe, TopLevel
+from zsim.pool.recipes.recipe import AddVdev, PoolRecipe, TopLevel
 from zsim.pool.simulator.files import expansion, mean_record_bytes, typical_file_bytes
 from zsim.pool.simulator.population import HistoryRun
 from zsim.vdevs.kind import NORMAL, SPECIAL, kind_of
@@ -69,8 +69,32 @@ class Miniature:
         return replace(self.table, dva_vdev=numbers[self.table.dva_vdev])
 
 
-def build_miniature(recipe: PoolRecipe, max_blocks: int = 60_000, seed: int = 0, vdev: int = 0) -> Miniature:
-    """Build a population with the statistics of a real pool, at most about `max_blocks` large.
+def miniature_of(recipe: PoolRecipe, history: HistoryRun, numbers: tuple[int, ...]) -> Miniature:
+    """Return the last state of a reduced history as a miniature of its pool; no step can follow."""
+    reduced = history.recipe
+    real = sum(
+        recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count
+        for number in numbers
+        if recipe.vdevs[number].spec.alloc_class == NORMAL
+    )
+    table, written = history.last_table(), history.written
+    if numbers != tuple(range(len(numbers))):
+        names = np.array([*numbers, -1], dtype=np.int32)
+        table = replace(table, dva_vdev=names[table.dva_vdev])
+    return Miniature(table, real / reduced.space, reduced, numbers, written)
+
+
+def reduce_recipe(
+    recipe: PoolRecipe,
+    max_blocks: int,
+    vdev: int = 0,
+    *,
+    slabs: int = MAX_SLABS,
+    files: int = FILES_PER_POOL,
+    most_vdevs: int = MAX_VDEVS,
+    heaps: int = 0,
+) -> tuple[PoolRecipe, tuple[int, ...]]:
+    """Return the recipe of a miniature, and the real number of each of its top-level vdevs.
 
     What is reduced: the number of top-level vdevs (at most 4, `vdev` among them), the metaslabs of each (at
     most 192 in all, evenly spread over the real ones), and the size of each metaslab, by a power of two: only
@@ -97,57 +121,21 @@ def build_miniature(recipe: PoolRecipe, max_blocks: int = 60_000, seed: int = 0,
         The real pool.
     max_blocks : int
         Blocks to aim at; a pool with fewer is built exactly.
-    seed : int
-        Same recipe and seed, same blocks.
     vdev : int
         The top-level vdev that matters.
+    slabs, most_vdevs : int
+        Metaslabs and top-level vdevs, at most.
+    files : int
+        A file is at most one in so many parts of it.
+    heaps : int
+        Heaps that the metaslabs stand in, at least; 0: one by one.
 
     Returns
     -------
-    Miniature
-
-    Raises
-    ------
-    HistoryError
-        When the pool cannot hold what the recipe writes.
+    recipe : PoolRecipe
+    numbers : tuple of int
     """
-    reduced, numbers = reduce_recipe(recipe, max_blocks, vdev)
-    history = HistoryRun(reduced, seed)
-    history.run(*reduced.steps)
-    return miniature_of(recipe, history, numbers)
-
-
-def miniature_of(recipe: PoolRecipe, history: HistoryRun, numbers: tuple[int, ...]) -> Miniature:
-    """Return the last state of a reduced history as a miniature of its pool; no step can follow."""
-    reduced = history.recipe
-    real = sum(
-        recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count
-        for number in numbers
-        if recipe.vdevs[number].spec.alloc_class == NORMAL
-    )
-    table, written = history.last_table(), history.written
-    if numbers != tuple(range(len(numbers))):
-        names = np.array([*numbers, -1], dtype=np.int32)
-        table = replace(table, dva_vdev=names[table.dva_vdev])
-    return Miniature(table, real / reduced.space, reduced, numbers, written)
-
-
-def reduce_recipe(
-    recipe: PoolRecipe,
-    max_blocks: int,
-    vdev: int = 0,
-    *,
-    slabs: int = MAX_SLABS,
-    files: int = FILES_PER_POOL,
-    most_vdevs: int = MAX_VDEVS,
-    heaps: int = 0,
-) -> tuple[PoolRecipe, tuple[int, ...]]:
-    """Return the recipe of the miniature, and the real number of each of its top-level vdevs.
-
-    `slabs` is how many metaslabs it has at most, `most_vdevs` how many top-level vdevs, and a file is at
-    most one in `files` of it.  Its metaslabs stand one by one, or in `heaps` heaps at least.
-    """
-    highest = _highest_fill(recipe)
+    highest = recipe.highest_fill
     block_bytes = mean_record_bytes(recipe) * expansion(recipe)
     room = max_blocks * block_bytes / min(max(highest, LEAST_FILL), 1.0)
     if recipe.space <= room:
@@ -188,17 +176,13 @@ def _of_class(recipe: PoolRecipe, name: str) -> list[int]:
     return [number for number, level in enumerate(recipe.vdevs) if level.spec.alloc_class == name]
 
 
-def _highest_fill(recipe: PoolRecipe) -> float:
-    return max((step.fraction for step in recipe.steps if isinstance(step, Fill)), default=0.0)
-
-
 def fitted(recipe: PoolRecipe, files: int = FILES_PER_POOL) -> PoolRecipe:
     """Return the recipe of a pool that is built whole, its files and txgs cut where they would not fit.
 
     A file that is begun is written to its end, and so is a txg: of a pool that holds few of them, the last
     one decides how full it is.  There they are at most one in `files` of what is to be stored.
     """
-    stored = _highest_fill(recipe) * recipe.space
+    stored = recipe.highest_fill * recipe.space
     lump = max(typical_file_bytes(recipe), float(recipe.txg_bytes)) * expansion(recipe)
     return _in_pieces(recipe, stored, stored, files) if lump > stored / files else recipe
 

@@ -93,6 +93,15 @@ class TopLevel:
         """Return the metaslab of each address."""
         return np.searchsorted(self.slab_starts(), offset, side="right") - 1
 
+    def place_of(self, offset: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return where each address lies, from the first metaslab on [metaslabs].
+
+        A metaslab counts with its number: in a miniature only the first part of each is there.
+        """
+        slab = self.slab_of(offset)
+        place: NDArray[np.float64] = slab + (offset - self.slab_starts()[slab]) / self.slab_bytes
+        return place
+
     @property
     def stretches(self) -> int:
         """Number of stretches of metaslabs that follow one another without a gap."""
@@ -485,6 +494,11 @@ class PoolRecipe:
     def space(self) -> int:
         """Allocatable space of the normal class [bytes], parity included."""
         return sum(vdev.slab_bytes * vdev.slab_count for vdev in self.normal)
+
+    @property
+    def highest_fill(self) -> float:
+        """The fullest that the history makes the pool; 0 where nothing fills it."""
+        return max((step.fraction for step in self.steps if isinstance(step, Fill)), default=0.0)
 
 
 def pool_of(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.pool.recipes.recipe import FileSizes, Fill, PoolRecipe, RecordClass
+from zsim.pool.recipes.recipe import FileSizes, PoolRecipe, RecordClass
 from zsim.pool.simulator.draws import DRAWN, FileNumbers, draw_numbers, draw_sorted, kept_numbers, sizes_of
 from zsim.vdevs.arrays import asizes_on
 from zsim.vdevs.kind import SPECIAL, VdevSpec
@@ -51,8 +51,7 @@ def draw_files(recipe: PoolRecipe, seed: int) -> Files:
         Dataset, object number, records, record size [bytes] and kind of each; as many as fill the pool to
         the highest fill of the history, and some to spare.
     """
-    highest = max((step.fraction for step in recipe.steps if isinstance(step, Fill)), default=0.0)
-    wanted = highest * recipe.space / expansion(recipe) * SPARE_DATA
+    wanted = recipe.highest_fill * recipe.space / expansion(recipe) * SPARE_DATA
     count = int(wanted / max(mean_file_bytes(recipe), 1.0) / 4) + SPARE_FILES
     generator = np.random.default_rng(seed)
     drawn: list[NDArray[np.int64]] = []

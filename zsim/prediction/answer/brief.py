@@ -9,7 +9,7 @@ from zsim.base.constants import constant
 from zsim.base.units import format_duration
 from zsim.prediction.answer.records import Answer
 from zsim.prediction.answer.sections import Section, filled, fragment, section_html
-from zsim.prediction.answer.sick_words import sick_sentences
+from zsim.prediction.answer.sick_wording import sick_sentences
 from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain
 from zsim.prediction.answer.wording import (
     as_renderable,

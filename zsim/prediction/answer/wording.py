@@ -20,7 +20,7 @@ from zsim.prediction.answer.records import (
     share_of_total,
 )
 from zsim.prediction.answer.sections import WARNINGS, Section, filled, rendered
-from zsim.prediction.answer.sick_words import sick_sentences
+from zsim.prediction.answer.sick_wording import sick_sentences
 from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain
 from zsim.scenario.words import in_words
 

@@ -68,7 +68,7 @@ class Comparison:
         To be added to the logarithm of what a world shows: the pool was smaller then.
     when : str
         The day it was observed, if that is known.
-    told : str
+    phrase : str
         How a duration is said: ``{}`` stands for it.
     """
 
@@ -79,7 +79,7 @@ class Comparison:
     seen: Seen
     shift: float = 0.0
     when: str = ""
-    told: str = "took {}"
+    phrase: str = "took {}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ class Course:
         Whether a drive that is read has failed or delayed I/Os: then a slow pace may be its.
     likely : float
         Logarithm of how likely other evidence makes the world.
-    told : tuple of (float, float)
+    other_scans : tuple of (float, float)
         Other scans of the pool: logarithm of how much longer than in this world they took, and its
         standard deviation.
     """
@@ -137,7 +137,7 @@ class Course:
     window: float = 0.0
     drifts: float = 0.0
     name: str = ""
-    told: tuple[tuple[float, float], ...] = ()
+    other_scans: tuple[tuple[float, float], ...] = ()
     births: float = 0.0
     unlike: float = 0.0
     loose: float = 0.0

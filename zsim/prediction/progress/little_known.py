@@ -102,7 +102,11 @@ def drifts(case: Case) -> float:
         From 0 to 1: the fill over that from which on freed holes are filled again (``layout.refilled``); 0
         where the scan does not go over the drives once.
     """
-    return min(1.0, case.fill / progress_number("layout.refilled")) if one_sweep(case) else 0.0
+    return _refilled(case) if one_sweep(case) else 0.0
+
+
+def _refilled(case: Case) -> float:
+    return min(1.0, case.fill / progress_number("layout.refilled"))
 
 
 def births(case: Case) -> float:
@@ -118,7 +122,7 @@ def births(case: Case) -> float:
         From 0 to 1, as `drifts`; 0 of sorted scans and of copies.
     """
     by_object = case.operation not in COPIES and case.release.order != "sorted"
-    return min(1.0, case.fill / progress_number("layout.refilled")) if by_object else 0.0
+    return _refilled(case) if by_object else 0.0
 
 
 def knowledge(case: Case) -> str:
@@ -207,5 +211,5 @@ def sorted_at_once(case: Case) -> float:
     OpenZFS dsl_scan.c:dsl_scan_should_clear: records, extents and their trees under the hard limit.
     """
     limit = MemoryLimit(case.release, case.memory, case.alloc)
-    record = float(max(case.recordsize or 1 << 17, 4096))
+    record = float(max(case.recordsize, 4096))
     return limit.hard / (SIO_BYTES + DVA_BYTES + EXTENT_BYTES) * record

@@ -96,7 +96,7 @@ def discrepancy_of(course: Course, slower: float = 1.0) -> float:
     sick = math.log(max(slower, 1.0)) / math.sqrt(12.0) if course.suspect else 0.0
     if course.discrepancy <= 0.0:
         return sick
-    certain = course.discrepancy**-2 + math.fsum(error**-2 for _, error in course.told)
+    certain = course.discrepancy**-2 + math.fsum(error**-2 for _, error in course.other_scans)
     return math.hypot(1.0 / math.sqrt(certain), sick)
 
 

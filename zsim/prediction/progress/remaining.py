@@ -207,7 +207,7 @@ def _of_world(
         unknown += done_cells(end, 0.0) - done_cells(begin, 0.0)
     stretches = history.stretches if history is not None else ()
     whole = float(seconds.sum())
-    others = [Stretch(np.ones(CELLS), whole * math.exp(ratio), error) for ratio, error in course.told]
+    others = [Stretch(np.ones(CELLS), whole * math.exp(ratio), error) for ratio, error in course.other_scans]
     priors, shares = _priors(noise, course.unlike, course.loose, course.tilt)
     found = posterior(seconds, [*stretches, *others], (left, unknown), priors)
     to_go, all_of_it = (found.logs[:, 0], found.spreads[:, 0]), (found.logs[:, 1], found.spreads[:, 1])

@@ -11,15 +11,9 @@ from zsim.case.case import Case
 from zsim.drives.models.health import SOUND
 from zsim.engine.model import PlaneModel
 from zsim.prediction.answer.records import Advice, SickDrive
+from zsim.prediction.inputs.bad_sectors import LostTime, recovery, spare_children
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.inputs.sick import (
-    LostTime,
-    recovery,
-    sick_leaves,
-    slow_leaves,
-    spare_children,
-    without_slow,
-)
+from zsim.prediction.inputs.sick import sick_leaves, slow_leaves, without_slow
 from zsim.prediction.runs.what_if import Baseline
 
 WORTH_NAMING = constant("answer.worth_naming")

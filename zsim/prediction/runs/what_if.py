@@ -1,9 +1,9 @@
-"""The same member with one thing different: other orders, faster parts, other settings."""
+"""The same member with one thing different: other orders, no load, other records, faster parts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -13,7 +13,7 @@ from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import LeafModel, PlaneModel, WriterModel
 from zsim.operation.blocks import KeptTables
 from zsim.operation.rules import scan_rules
-from zsim.prediction.answer.records import Advice, Alternative, Quantiles
+from zsim.prediction.answer.records import Alternative, Quantiles
 from zsim.prediction.inputs.clients import repaired
 from zsim.prediction.inputs.hardware import on_own_ports, shared_link, under
 from zsim.prediction.inputs.population import NoRoomError, WorldPopulation, miniature
@@ -22,14 +22,12 @@ from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.prediction.runs.middle import MiddleWorld
 from zsim.prediction.runs.one_tile import is_tile, run_pool, run_world
 from zsim.scenario.evidence import MOVES
-from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile
+from zsim.scenario.releases.profile import Operation, ReleaseProfile
 from zsim.vdevs.kind import kind_of
 
-WORTH_SAYING = constant("answer.worth_saying")
 RECORD_BLOCKS = whole_constant("work.small_blocks")
 READ_S, CROWD = constant("clients.read_s"), constant("clients.crowd")
 """Blocks that clients ask for [1/s], from which on they are most of what a rebuild simulates."""
-CACHE_BYTES = whole_constant("answer.cache_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +313,7 @@ def without_each(bench: Baseline, middle_s: float) -> dict[str, float]:
     """
     model = at_their_rate(bench.result)
     trials = {
-        role: _changed(model, role, lambda leaf: replace(leaf, drive=instant(leaf.drive)))
+        role: with_leaves(model, role, lambda leaf: replace(leaf, drive=instant(leaf.drive)))
         for role in dict.fromkeys(leaf.role for leaf in model.leaves if leaf.role in ("source", "target"))
     }
     if any(shared_link(model, number) >= 0 for number in range(len(model.leaves))):
@@ -344,62 +342,7 @@ def at_their_rate(result: MemberResult) -> PlaneModel:
     return replace(model, clients=tuple(groups))
 
 
-def _changed(model: PlaneModel, role: str, change: Callable[[LeafModel], LeafModel]) -> PlaneModel:
+def with_leaves(model: PlaneModel, role: str, change: Callable[[LeafModel], LeafModel]) -> PlaneModel:
+    """Return the plane with all leaves of a role changed."""
     leaves = tuple(change(leaf) if leaf.role == role else leaf for leaf in model.leaves)
     return replace(model, leaves=leaves)
-
-
-def advice(
-    bench: Baseline, middle_s: float, alternatives: tuple[Alternative, ...], without: Mapping[str, float]
-) -> tuple[Advice, ...]:
-    """Return what to change first, with what it saves; only what saves enough to be worth saying.
-
-    Every drive on a port of its own is what `without_each` has tried as a link that takes no time.
-    """
-    found = [*_hardware_advice(bench, middle_s)]
-    if "link" in without:
-        action, why = "give every drive a port of its own", "the shared link holds drives up"
-        found.append(Advice(action=action, why=why, saves_s=middle_s - without["link"]))
-    for alternative in alternatives:
-        if alternative.name == "sorted":
-            saved = middle_s - alternative.resilver_s.p50
-            found.append(
-                Advice(action=f"use a release with the sorted scan ({DEFAULT_RELEASE})", saves_s=saved)
-            )
-    worth = [each for each in found if (each.saves_s or 0.0) > WORTH_SAYING * middle_s]
-    return in_order(*worth)
-
-
-def in_order(*found: Advice) -> tuple[Advice, ...]:
-    """Return advice, what saves most first."""
-    return tuple(sorted(found, key=lambda each: -(each.saves_s or 0.0)))
-
-
-def _hardware_advice(bench: Baseline, middle_s: float) -> list[Advice]:
-    model = bench.result.model
-    trials: list[tuple[str, str, PlaneModel]] = []
-    target = next((leaf.drive for leaf in model.leaves if leaf.role == "target"), None)
-    if target is not None and target.kind == "mechanical":
-        cached = _changed(
-            model,
-            "target",
-            lambda leaf: replace(
-                leaf, drive=replace(leaf.drive, write_cache_bytes=CACHE_BYTES, flush_each_txg=True)
-            ),
-        )
-        if target.write_cache_bytes == 0:
-            trials.append(
-                ("switch the replacement drive's write cache on", "its writes then lose fewer turns", cached)
-            )
-        if target.physical_sector_bytes > (1 << bench.case.ashift):
-            native = _changed(
-                model,
-                "target",
-                lambda leaf: replace(leaf, drive=replace(leaf.drive, physical_sector_bytes=512)),
-            )
-            why = "with this ashift, writes cover the drive's 4 KiB sectors in part, and each costs a turn"
-            trials.append(("replace with a drive of native 512-byte sectors", why, native))
-    return [
-        Advice(action=action, why=why, saves_s=middle_s * (1.0 - bench.time(model=changed)))
-        for action, why, changed in trials
-    ]

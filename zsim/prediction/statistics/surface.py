@@ -124,7 +124,7 @@ class ResponseSurface:
         self._about = np.full((len(SHARES), count), 1.0 / count)
         self._weights = np.ones(0)
 
-    def told(self, ran: WorldRuns) -> SurfaceEstimate:
+    def estimate(self, ran: WorldRuns) -> SurfaceEstimate:
         """Return what runs tell of all worlds.
 
         Parameters

@@ -7,8 +7,8 @@ import re
 from pydantic import Field
 
 from zsim.base.units import format_both
+from zsim.scenario.field_types import DriveBytes
 from zsim.scenario.one_drive.form import OfOneDrive
-from zsim.scenario.types import DriveBytes
 
 
 class ExchangedDrive(OfOneDrive):
@@ -27,7 +27,7 @@ class ExchangedDrive(OfOneDrive):
         [bytes]; None: as the model has it, of a generic one as the rest.
     """
 
-    FIELD, TOLD = "exchanged", "DRIVE:MODEL"
+    FIELD, SYNTAX = "exchanged", "DRIVE:MODEL"
     FORM = re.compile(r"(\d{1,5}):(?!\s*$)([^@]*)(?:@(.+))?", re.ASCII)
     REMEDY = (
         "write 0:mg08aca16 for drive 0 of that model, 0:generic-7200rpm-cmr@8TB or 0:@8TB with a capacity"

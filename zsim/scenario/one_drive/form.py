@@ -26,7 +26,7 @@ class OfOneDrive(SaidInOneSentence):
     """The field of the scenario, as messages name it."""
     FORM: ClassVar[re.Pattern[str]]
     """Of the text; its first group is the drive."""
-    TOLD: ClassVar[str]
+    SYNTAX: ClassVar[str]
     """How messages write the form."""
     REMEDY: ClassVar[str]
 
@@ -39,7 +39,7 @@ class OfOneDrive(SaidInOneSentence):
             return value
         match = cls.FORM.fullmatch(value.strip())
         if match is None:
-            raise cls._refusal(value, f"it is not {cls.TOLD}")
+            raise cls._refusal(value, f"it is not {cls.SYNTAX}")
         return {"drive": int(match[1]), **cls._said(match)}
 
     @classmethod

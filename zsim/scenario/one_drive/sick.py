@@ -30,7 +30,7 @@ class BadSectors(OfOneDrive):
         Physical sectors, such as SMART attribute 197 (Current_Pending_Sector) counts.
     """
 
-    FIELD, TOLD = "bad_sectors", "DRIVE:COUNT"
+    FIELD, SYNTAX = "bad_sectors", "DRIVE:COUNT"
     FORM = re.compile(r"(\d{1,5}):(\d{1,9})", re.ASCII)
     REMEDY = "write 3:1000 for 1000 sectors of drive 3 that cannot be read"
 
@@ -57,7 +57,7 @@ class Attached(OfOneDrive):
     how : str
     """
 
-    FIELD, TOLD = "attached", "DRIVE:HOW"
+    FIELD, SYNTAX = "attached", "DRIVE:HOW"
     FORM = re.compile(r"(\d{1,5}):([a-z0-9.-]+)", re.ASCII | re.IGNORECASE)
     REMEDY = "write 3:sata-1.5g"
 

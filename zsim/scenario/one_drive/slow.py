@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from zsim.base.errors import shown
 from zsim.base.units import Duration, format_duration, parse_duration
+from zsim.scenario.field_types import Fraction, Seconds
 from zsim.scenario.one_drive.form import OfOneDrive
-from zsim.scenario.types import Fraction, Seconds
 
 _FACTOR = re.compile(r"x?(\d{1,4}(?:\.\d{1,4})?)|(\d{1,4}(?:\.\d{1,4})?)x", re.ASCII)
 _STUTTER = re.compile(r"(\d{1,3}(?:\.\d{1,4})?)\s*%\s*@\s*(.+)", re.ASCII)
@@ -37,7 +37,7 @@ class SlowDrive(OfOneDrive):
         Mean lengths of the slow spells, and of the time between; None: it is slow throughout [s].
     """
 
-    FIELD, TOLD = "slow", "DRIVE:xFACTOR"
+    FIELD, SYNTAX = "slow", "DRIVE:xFACTOR"
     FORM = re.compile(r"(\d{1,5}):(.+)", re.ASCII)
     REMEDY = (
         "write 3:x2.5 for drive 3 that takes two and a half times as long, 3:1%@200ms for one of which "

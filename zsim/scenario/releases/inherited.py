@@ -80,7 +80,7 @@ def _inherited(
     begin = _origin(base, path)
     new = _origin(data, path) if "origin" in data else begin
     old = table(base, name)
-    return {key: _told_anew(table(old, key), begin, new) for key in old if key not in removed}
+    return {key: _with_source(table(old, key), begin, new) for key in old if key not in removed}
 
 
 def _origin(data: Mapping[str, object], path: Path) -> tuple[str, str]:
@@ -88,7 +88,7 @@ def _origin(data: Mapping[str, object], path: Path) -> tuple[str, str]:
     return source, model_data.text_of(data, "origin.kind", path, model_data.SOURCE_KINDS)
 
 
-def _told_anew(
+def _with_source(
     entry: Mapping[str, object], begin: tuple[str, str], new: tuple[str, str]
 ) -> dict[str, object]:
     """Return a number or choice with the source that it has in the new release."""

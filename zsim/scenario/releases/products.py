@@ -69,7 +69,7 @@ class Product:
     within: Mapping[str, int]
     otherwise: Mapping[str, int]
 
-    def told(self, stated: Container[str] = ()) -> str:
+    def words(self, stated: Container[str] = ()) -> str:
         """Return its tunables as a person reads them, but for those that are stated."""
         if self.hours is None:
             return "those of the release"
@@ -146,14 +146,14 @@ class Shipped(NamedTuple):
     release : ReleaseProfile
         With its own tunables.
     product : Product or None
-    told : str
+    words : str
         What the product sets, as a person reads it, but for what is stated.
     settings : Settings
     """
 
     release: ReleaseProfile
     product: Product | None
-    told: str
+    words: str
     settings: Settings
 
     def tuned(self, order: str | None, hz: int | None, platform: str | None = None) -> ReleaseProfile:
@@ -206,8 +206,8 @@ def shipped(release: str | None, product: str | None, stated: Values | None) -> 
     sold = load_product(product) if product is not None else None
     profile = _release_of(release, sold)
     names = {profile.tunable_name(name) for name in stated or ()} if sold is not None else set()
-    told = sold.told(names) if sold is not None else ""
-    return Shipped(profile, sold, told, settings(profile, sold, stated))
+    words = sold.words(names) if sold is not None else ""
+    return Shipped(profile, sold, words, settings(profile, sold, stated))
 
 
 def _release_of(release: str | None, sold: Product | None) -> ReleaseProfile:

@@ -271,7 +271,7 @@ def next_claims(case: ValidationCase, bench: EmulatedRun) -> list[Claim]:
     scrub = load(path)
     seen = printed_s(path, scrub)
     courses = [
-        replace(course, told=((math.log(seen / before.total_s), OTHER_SCAN),))
+        replace(course, other_scans=((math.log(seen / before.total_s), OTHER_SCAN),))
         for course, before in courses_with_scrub(bench, scrub)
     ]
     begin = attach_s(bench)

@@ -1,0 +1,169 @@
+"""The answer of `zsim.eta` in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from zsim.base.units import format_duration, format_fraction
+from zsim.observe.pool_import.gaps import remedy_of
+from zsim.planning.eta.reasons import FAST, SETTLED, SLOW
+from zsim.planning.eta.records import EtaAnswer, later
+from zsim.scenario.words import in_words
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+WIDTH = 100
+NO_CALENDAR = "after the year 9999"
+NO_ESTIMATE = "zpool gives no estimate; what is left over its mean rate is"
+NO_FIELD = "no such field"
+WHOLE_TIMES = 10.0
+"""From so many times on a pace is told in whole numbers."""
+LOUD = ("NOT KNOWN", "HALTED", "STUCK", "NOT IN THIS", "NO DATA", "NOT A WHOLE", "NO REDUNDANCY")
+NO_CLOCK = (
+    "nothing shows how long the scan had run when this was printed (the answer is much narrower with a line"
+    " of date before it, or piped straight in)"
+)
+STANDS, PARTIAL = ("HALTED", "STUCK"), ("NO DATA", "NOT A WHOLE")
+"""A scan that does nothing has no date at which it is done; one of a part of a drive is not compared."""
+NOT_VARIED = ("drive_size", "alloc", "fill", "layout", "release")
+"""Assumptions that are told first, where no world differs in them."""
+VARIED = {"drive_size": "the size of the drives", "fill": "how full the pool is"}
+"""How what is missing begins, by field: worlds differ in these where nobody names or bounds them."""
+
+
+def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
+    """Yield the lines of an answer, each with a style."""
+    yield from _when(answer)
+    yield f"{answer.subject[:1].upper()}{answer.subject[1:]}.", ""
+    for each in answer.assumptions:
+        varied = VARIED.get(str(each["field"]), NO_FIELD)
+        if each["field"] in NOT_VARIED and not any(words.startswith(varied) for words in answer.missing):
+            field = in_words(str(each["field"]))
+            yield f"Default used, and it matters: {field} {each['text']} ({each['why']}).", "yellow"
+    if answer.missing:
+        yield f"NOT STATED: {'; '.join(answer.missing)}.", "yellow"
+    for words in answer.notes:
+        if words.startswith(LOUD):
+            # What is not stated is named already.
+            told = remedy_of(words) if answer.missing else ""
+            yield (f"To tell it, {told}." if told else f"{words.rstrip('.')}."), "yellow"
+    yield "", ""
+    yield from _zpool(answer)
+    yield from _work(answer)
+    # What may hold a scan up is no reason of a pace that is not slow, or that nobody knows.
+    label = "Reason" if answer.pace is not None and answer.pace >= SLOW else "Watch"
+    for words in answer.reasons:
+        yield f"{label}: {words}.", ""
+    halted = any(words.startswith(STANDS) for words in answer.notes)
+    for words in answer.worry:
+        told = words.replace("after this status", "after it goes on") if halted else words
+        yield f"When to worry: {told}.", ""
+    for words in answer.consequences:
+        yield f"If you step in: {words}.", ""
+    for words in answer.notes:
+        if not words.startswith(LOUD):
+            yield f"Note: {words.rstrip('.')}.", ""
+
+
+def _when(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
+    """Yield when it is done; a scan that does nothing has no date."""
+    left = answer.remaining_s
+    low, middle, high = (_time(each) for each in (left.p10, left.p50, left.p90))
+    name = f"{answer.pool}: " if answer.pool and answer.pool != "unknown" else ""
+    if any(words.startswith(STANDS) for words in answer.notes):
+        dated = f" Status of {answer.at:%a %d %b %Y %H:%M}." if answer.at is not None else ""
+        yield f"{name}{middle} to go, once it goes on.", "bold"
+        yield f"80 % interval (p10-p90): {low} to {high}.{dated}", ""
+    elif answer.at is not None:
+        yield f"{name}done about {_moment(answer.at, left.p50)}, {middle} after this status.", "bold"
+        yield (
+            f"80 % interval (p10-p90): {_moment(answer.at, left.p10)} to {_moment(answer.at, left.p90)} "
+            f"({low} to {high} to go). Status of {answer.at:%a %d %b %Y %H:%M}.",
+            "",
+        )
+    else:
+        yield f"{name}{middle} to go after this status.", "bold"
+        yield f"80 % interval (p10-p90): {low} to {high}. The status carries no date.", ""
+
+
+def _zpool(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
+    said = answer.zpool_remaining_s
+    if said is None:
+        yield f"zpool gives no estimate{f': {answer.zpool_why}' if answer.zpool_why else ''}.", ""
+    else:
+        source = "zpool says" if answer.zpool_prints else NO_ESTIMATE
+        short = "too little" if said < answer.remaining_s.p50 else "too much"
+        verdict = f"{short}: {answer.zpool_why}" if answer.zpool_why else "which agrees"
+        yield f"{source} {_time(said)}, {verdict}.", ""
+
+
+def _is_scrub(answer: EtaAnswer) -> bool:
+    """Tell whether what runs reads alone; a status without a clock is none of the evidence."""
+    scenario = answer.provenance.get("scenario")
+    stated = scenario.get("operation") if isinstance(scenario, Mapping) else None
+    return stated == "scrub" or any(each.kind == "running scrub" for each in answer.evidence)
+
+
+def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
+    work = {"repair": answer.phase} if answer.phase in ("copying", "rebuild") else {}
+    if _is_scrub(answer):
+        work = {"repair": "reading"}
+    parts = [
+        f"{format_duration(seconds)} {work.get(name, name)}"
+        for name, seconds in answer.parts.items()
+        if seconds >= 1.0
+    ]
+    gone = f"{format_duration(answer.elapsed_s)} elapsed; " if answer.elapsed_s is not None else ""
+    yield (
+        f"Now: {work.get(answer.phase, answer.phase)}, {format_fraction(answer.done)} done; {gone}left: "
+        f"{', '.join(parts) or 'the last txg syncs'}.",
+        "",
+    )
+    if answer.elapsed_s is None:
+        yield f"Pace: not known: {NO_CLOCK}.", ""
+    elif answer.pace is None and any(words.startswith(PARTIAL) for words in answer.notes):
+        yield "Pace: not compared with other pools: less than a drive is repaired.", ""
+    elif answer.pace is None and answer.done <= 0.0 and answer.elapsed_s >= SETTLED:
+        yield f"Pace: none yet: nothing was done in {format_duration(answer.elapsed_s)}.", ""
+    elif answer.pace is None:
+        yield "Pace: too early to tell whether it is slower or faster than pools like this one.", ""
+    elif answer.pace >= SLOW:
+        yield f"Pace: {_times(answer.pace)} slower than the median pool simulated.", ""
+    elif answer.pace <= FAST:
+        yield f"Pace: {_times(1.0 / answer.pace)} faster than the median pool simulated.", ""
+    else:
+        yield "Pace: as expected of a pool like this one.", ""
+
+
+def _time(seconds: float) -> str:
+    return format_duration(seconds) if seconds >= 1.0 or seconds <= 0.0 else "less than a second"
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.1f} times" if factor < WHOLE_TIMES else f"{factor:.0f} times"
+
+
+def _moment(at: datetime, seconds: float) -> str:
+    then = later(at, seconds)
+    return f"{then:%a %d %b %H:%M}" if then is not None else NO_CALENDAR
+
+
+def as_text(answer: EtaAnswer) -> str:
+    """Return the answer as plain text."""
+    import textwrap
+
+    return "\n".join(
+        "\n".join(textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False))
+        for text, _ in lines(answer)
+    )
+
+
+def renderable(answer: EtaAnswer) -> Group:
+    """Return the answer as a rich renderable."""
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(*(Text(text, style=style) for text, style in lines(answer)))

@@ -1,0 +1,71 @@
+"""What to change first: what other hardware, ports or orders would save, each tried on a world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from zsim.base.constants import constant, whole_constant
+from zsim.engine.model import PlaneModel
+from zsim.prediction.answer.records import Advice, Alternative
+from zsim.prediction.runs.what_if import Baseline, with_leaves
+from zsim.scenario.releases.profile import DEFAULT_RELEASE
+
+WORTH_SAYING = constant("answer.worth_saying")
+CACHE_BYTES = whole_constant("answer.cache_bytes")
+
+
+def advice(
+    bench: Baseline, middle_s: float, alternatives: tuple[Alternative, ...], without: Mapping[str, float]
+) -> tuple[Advice, ...]:
+    """Return what to change first, with what it saves; only what saves enough to be worth saying.
+
+    Every drive on a port of its own is what `without_each` has tried as a link that takes no time.
+    """
+    found = [*_hardware_advice(bench, middle_s)]
+    if "link" in without:
+        action, why = "give every drive a port of its own", "the shared link holds drives up"
+        found.append(Advice(action=action, why=why, saves_s=middle_s - without["link"]))
+    for alternative in alternatives:
+        if alternative.name == "sorted":
+            saved = middle_s - alternative.resilver_s.p50
+            found.append(
+                Advice(action=f"use a release with the sorted scan ({DEFAULT_RELEASE})", saves_s=saved)
+            )
+    worth = [each for each in found if (each.saves_s or 0.0) > WORTH_SAYING * middle_s]
+    return most_saved_first(*worth)
+
+
+def most_saved_first(*found: Advice) -> tuple[Advice, ...]:
+    """Return advice, what saves most first."""
+    return tuple(sorted(found, key=lambda each: -(each.saves_s or 0.0)))
+
+
+def _hardware_advice(bench: Baseline, middle_s: float) -> list[Advice]:
+    model = bench.result.model
+    trials: list[tuple[str, str, PlaneModel]] = []
+    target = next((leaf.drive for leaf in model.leaves if leaf.role == "target"), None)
+    if target is not None and target.kind == "mechanical":
+        cached = with_leaves(
+            model,
+            "target",
+            lambda leaf: replace(
+                leaf, drive=replace(leaf.drive, write_cache_bytes=CACHE_BYTES, flush_each_txg=True)
+            ),
+        )
+        if target.write_cache_bytes == 0:
+            trials.append(
+                ("switch the replacement drive's write cache on", "its writes then lose fewer turns", cached)
+            )
+        if target.physical_sector_bytes > (1 << bench.case.ashift):
+            native = with_leaves(
+                model,
+                "target",
+                lambda leaf: replace(leaf, drive=replace(leaf.drive, physical_sector_bytes=512)),
+            )
+            why = "with this ashift, writes cover the drive's 4 KiB sectors in part, and each costs a turn"
+            trials.append(("replace with a drive of native 512-byte sectors", why, native))
+    return [
+        Advice(action=action, why=why, saves_s=middle_s * (1.0 - bench.time(model=changed)))
+        for action, why, changed in trials
+    ]
