@@ -23,14 +23,13 @@ from zsim.scan.program import (
     is_traversed,
     metadata_tree,
     of_snapshots,
-    rewritten_by_start,
-    rewritten_in_turn,
     scan_items,
     traversal_program,
     wanted_above,
     with_entries,
 )
 from zsim.scan.rebuild import Chunks, with_chunks
+from zsim.scan.rewritten import rewritten_by_start, rewritten_in_turn
 from zsim.scan.sorted import ExtentRules, scored_extents
 from zsim.scenario.releases.profile import load_release
 

@@ -18,12 +18,12 @@ from zsim.scan.program import (
     needs_io,
     preferred_copy,
     read_chances,
-    rewritten_by_start,
     scan_items,
     traversal_program,
     with_entries,
 )
 from zsim.scan.rebuild import allocated_ranges, rebuild_chunks
+from zsim.scan.rewritten import rewritten_by_start
 from zsim.scan.sorted import (
     Addresses,
     ExtentRules,

@@ -17,7 +17,8 @@ from zsim.operation.rules import txg_rules
 from zsim.operation.timeline import Happening
 from zsim.operation.txg import TxgRules, vdev_asize
 from zsim.pool.blocks import BlockTable
-from zsim.scan.program import DamagedVdev, comes_once, needs_io, rewritten_by_start, rewritten_in_turn
+from zsim.scan.program import DamagedVdev, needs_io
+from zsim.scan.rewritten import comes_once, rewritten_by_start, rewritten_in_turn
 from zsim.scenario.releases.capacity import metaslab_shift
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
 from zsim.vdevs.kind import kind_of

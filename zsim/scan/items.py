@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.arrays import I32, I64
+
 NO_ITEM = -1
 LINKS = ("prefetch_first", "prefetch_next", "unwind")
 """Columns that hold numbers of items, or NO_ITEM."""
@@ -46,12 +48,12 @@ class ScanItems:
         Data columns of the stripe of the copy that is read, and of the others; 0: as of new blocks.
     """
 
-    vdev: NDArray[np.integer[Any]]
+    vdev: I32 | I64
     offset: NDArray[np.int64]
     psize: NDArray[np.int64]
     level0: NDArray[np.bool_]
-    copies: NDArray[np.integer[Any]]
-    copy_count: NDArray[np.integer[Any]]
+    copies: I32 | I64
+    copy_count: I32 | I64
     copy_vdev: NDArray[np.int64]
     copy_offset: NDArray[np.int64]
     prefetch_first: NDArray[np.int64]
@@ -71,7 +73,7 @@ class ScanItems:
 
 
 def plain_items(
-    vdev: NDArray[np.integer[Any]],
+    vdev: I32 | I64,
     offset: NDArray[np.int64],
     psize: NDArray[np.int64],
     *,

@@ -17,7 +17,7 @@ from zsim.pool.recipes.recipe import TopLevel
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature, pool_miniature
 from zsim.prediction.runs.one_tile import tile_setup
-from zsim.scan.program import comes_once
+from zsim.scan.rewritten import comes_once
 
 
 def pool_of(history: str, blocks: int = 6_000) -> tuple[Case, BlockTable, TopLevel, TopLevel]:
