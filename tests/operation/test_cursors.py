@@ -16,7 +16,7 @@ from zsim.operation.cursors import (
     LOG_BLOCKS,
     allocator_rank,
     best_places,
-    data_cursor,
+    data_cursors,
     imported_cursors,
     log_places,
     metadata_vdevs,
@@ -183,9 +183,9 @@ def test_a_writer_goes_on_behind_the_youngest_data_of_the_normal_class() -> None
         birth=[7, 6, 9],
         metadata=[2],
     )
-    assert data_cursor(blocks, pool()) == (1, 5 * MIB + 8 * KIB)
+    assert data_cursors(blocks, pool()) == [(1, 5 * MIB + 8 * KIB), (0, 0)]
     special = (pool().vdevs[0], replace(pool().vdevs[1], alloc_class=SPECIAL))
-    assert data_cursor(blocks, replace(pool(), vdevs=special)) == (0, 0)
+    assert data_cursors(blocks, replace(pool(), vdevs=special)) == [(0, 0)]
 
 
 @pytest.mark.parametrize("size", [f"{gb}GB" for gb in range(20, 28)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -226,3 +227,31 @@ def test_the_first_txg_of_a_legacy_scan_loads_space_maps_and_writes_labels() -> 
     assert new.first_slice_s == new.slice_s
     # zfs_resilver_min_time_ms of the txg that the attach waits for.
     assert old.first_slice_s == 3.0
+
+
+@pytest.mark.parametrize(
+    ("release", "scan_s", "scrub_s", "with_data", "percent"),
+    [
+        ("0.6.5.11", 3.0, 1.0, False, 30),
+        ("0.7.13", 3.0, 1.0, False, 30),
+        ("0.8.6", 3.0, 1.0, True, 30),
+        ("2.1.5", 3.0, 1.0, True, 30),
+        # From 2.1.6 on a txg with zfs_dirty_data_sync_percent is waited for.
+        ("2.1.6", 3.0, 1.0, True, 20),
+        ("2.4.0", 3.0, 1.0, True, 20),
+        ("2.4.1", 1.5, 0.75, True, 20),
+    ],
+)
+def test_how_a_scan_gives_way_to_writers_by_release(
+    release: str, scan_s: float, scrub_s: float, with_data: bool, percent: int
+) -> None:
+    profile = load_release(release)
+    assert txg_rules(profile, "resilver").least_s == scan_s
+    assert txg_rules(profile, "scrub").least_s == scrub_s
+    assert txg_rules(profile, "resilver").with_data is with_data
+    # A tenth of 20 GiB may be dirty.
+    assert profile.busy_dirty(20 << 30) == (2 << 30) * percent / 100
+
+
+def test_before_dirty_data_was_limited_a_scan_gives_way_to_none() -> None:
+    assert load_release("freebsd-9.1").busy_dirty(20 << 30) == math.inf

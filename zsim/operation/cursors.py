@@ -185,8 +185,8 @@ def mos_cursors(blocks: BlockTable) -> list[list[tuple[int, int]]]:
     return [main[0], *(group[0] for group in others if len(group) > 1)]
 
 
-def data_cursor(blocks: BlockTable, model: PlaneModel) -> tuple[int, int]:
-    """Return where the next data of a writer go.
+def data_cursors(blocks: BlockTable, model: PlaneModel) -> list[Cursor]:
+    """Return where the next data of a writer go, on each top-level vdev of the normal class.
 
     Parameters
     ----------
@@ -195,20 +195,22 @@ def data_cursor(blocks: BlockTable, model: PlaneModel) -> tuple[int, int]:
 
     Returns
     -------
-    vdev : int
-    offset : int
-        Behind the youngest block of data in the normal class [bytes]; vdev 0, offset 0 on an empty pool.
+    list of (vdev, offset)
+        Behind the youngest block of data there [bytes], 0 where there is none; first the vdev that has the
+        youngest of all.
     """
-    normal = np.array([vdev.alloc_class == NORMAL for vdev in model.vdevs])
-    first = blocks.dva_vdev[:, 0]
-    is_data = ~blocks.is_metadata & (first >= 0)
-    data = np.flatnonzero(is_data if normal.all() else is_data & normal[first])
-    if len(data) == 0:
-        return 0, 0
-    youngest = data[np.argmax(blocks.birth[data])]
-    return int(blocks.dva_vdev[youngest, 0]), int(
-        blocks.dva_offset[youngest, 0] + blocks.dva_asize[youngest, 0]
-    )
+    first, is_data = blocks.dva_vdev[:, 0], ~blocks.is_metadata
+    found: list[tuple[int, Cursor]] = []
+    for number, vdev in enumerate(model.vdevs):
+        data = np.flatnonzero(is_data & (first == number))
+        if vdev.alloc_class == NORMAL and len(data):
+            row = data[np.argmax(blocks.birth[data])]
+            end = int(blocks.dva_offset[row, 0] + blocks.dva_asize[row, 0])
+            found.append((int(blocks.birth[row]), (number, end)))
+        elif vdev.alloc_class == NORMAL:
+            found.append((-1, (number, 0)))
+    begin = max(range(len(found)), key=lambda place: found[place][0])
+    return [cursor for _, cursor in found[begin:] + found[:begin]]
 
 
 def log_places(model: PlaneModel) -> list[tuple[int, int]]:

@@ -71,8 +71,13 @@ def writer(case: Case) -> WriterModel:
     for load in case.load:
         if load.kind in WRITES:
             total += write_rate(load) * request_bytes(load, case)
-    most = float(case.release.most_dirty(case.memory))
-    return WriterModel(rate=total, record_bytes=case.usual_record, most_dirty_bytes=most)
+    release, memory = case.release, case.memory
+    return WriterModel(
+        rate=total,
+        record_bytes=case.usual_record,
+        most_dirty_bytes=float(release.most_dirty(memory)),
+        busy_bytes=release.busy_dirty(memory),
+    )
 
 
 def log_bytes(case: Case) -> int:
