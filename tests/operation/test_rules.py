@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -255,3 +257,25 @@ def test_how_a_scan_gives_way_to_writers_by_release(
 
 def test_before_dirty_data_was_limited_a_scan_gives_way_to_none() -> None:
     assert load_release("freebsd-9.1").busy_dirty(20 << 30) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("release", "gib"),
+    # Of 32 GiB: 64 MiB a child of 60; a quarter of half of it; half of half of it; half of all but 1 GiB.
+    [
+        ("2.1.11", 60 / 32),
+        ("2.1.12", 2),
+        ("2.1.16", 2),
+        ("2.2.0", 60 / 16),
+        ("2.3.0", 60 / 16),
+        ("2.4.4", 60 / 16),
+    ],
+)
+def test_what_rebuilds_have_in_flight_by_release_and_memory(release: str, gib: float) -> None:
+    """In two vdevs; of 8 GiB: 0.5, 1 and 1.75 GiB each (vr_bytes_inflight_max)."""
+    profile = load_release(release)
+    model: Any = SimpleNamespace(vdevs=[SimpleNamespace(read_leaf=range(60))] * 2)
+    assert rebuild_window(model, 0, profile, 32 * GIB).limit == gib * GIB
+    small = {(2, 1): 0.5, (2, 2): 1.0, (2, 3): 1.75, (2, 4): 1.75}[profile.openzfs_version[:2]]
+    wanted = gib if release == "2.1.11" else small
+    assert rebuild_window(model, 0, profile, 8 * GIB).limit == wanted * GIB

@@ -206,3 +206,21 @@ def test_caches_that_are_not_flushed_change_the_time() -> None:
     stated = {"layout": "raidz2x8", "history": "database", "recordsize": "16K", "write_cache": True}
     never = resolved(**stated, tunables={"zfs_nocacheflush": 1})
     assert time_of(never) < 0.97 * time_of(resolved(**stated))
+
+
+def test_the_emptier_vdev_takes_more_of_what_clients_write() -> None:
+    """In proportion to free space: a fifth and four fifths of equal vdevs (metaslab_bias_enabled)."""
+    asked = resolved(layout="2*mirror2", fill=None, vdev_fills=[0.8, 0.2], load=["async-write,rate=200,size=128K"])
+    assert writer(asked).favour == pytest.approx((0.4, 1.6))
+    written = run_member(asked, blocks=6000).run.leaves["write_bytes"]
+    assert written[2] == pytest.approx(4.0 * written[1], rel=0.2)
+    even = resolved(layout="2*mirror2", load=["async-write,rate=200,size=128K"])
+    assert writer(even).favour == (1.0, 1.0)
+    assert writer(resolved(layout="2*mirror2")).favour == ()
+
+
+def test_synchronous_writes_to_a_log_do_not_hold_up_a_legacy_scan() -> None:
+    stated = {"release": "zol-0.7", "load": ["sync-write,rate=50,size=16K"]}
+    alone, log = (time_of(resolved(layout=each, **stated)) for each in ("raidz1x4", "raidz1x4+log:mirror2"))
+    assert log < 0.2 * alone
+    assert log == pytest.approx(time_of(resolved(release="zol-0.7")), rel=0.1)

@@ -209,8 +209,8 @@ def data_cursors(blocks: BlockTable, model: PlaneModel) -> list[Cursor]:
             found.append((int(blocks.birth[row]), (number, end)))
         elif vdev.alloc_class == NORMAL:
             found.append((-1, (number, 0)))
-    begin = max(range(len(found)), key=lambda place: found[place][0])
-    return [cursor for _, cursor in found[begin:] + found[:begin]]
+    begin = max(range(len(found)), key=lambda place: found[place][0], default=0)
+    return [cursor for _, cursor in found[begin:] + found[:begin]] or [(0, 0)]
 
 
 def log_places(model: PlaneModel) -> list[tuple[int, int]]:

@@ -227,14 +227,16 @@ def vdev_window(vdev: VdevModel, release: ReleaseProfile) -> Window:
 def rebuild_window(model: PlaneModel, number: int, release: ReleaseProfile, memory: int) -> Window:
     """Return the window of a sequential rebuild (vdev_rebuild.c:vdev_rebuild_thread).
 
-    2.0 counts I/Os; later releases count bytes, so many for each child, at most half the ARC (which has half
-    the memory) shared by all top-level vdevs.
+    2.0 counts I/Os; later releases count bytes, so many for each child, from 2.1.12 on at most a share of the
+    ARC's maximum, which all top-level vdevs share.
     """
     values = release.tunables
     if release.rebuild_inflight == "ios_per_top_level":
         return Window(values["zfs_rebuild_queue_limit"], True)
+    most = release.most_rebuilding(memory)
     limit = values["zfs_rebuild_vdev_limit"] * len(model.vdevs[number].read_leaf)
-    return Window(max(MINIMUM_WINDOW, min(limit, memory // 4 // len(model.vdevs))), False)
+    limit = limit if most is None else min(limit, most // len(model.vdevs))
+    return Window(max(MINIMUM_WINDOW, limit), False)
 
 
 def pool_window(vdevs: Sequence[VdevModel], release: ReleaseProfile) -> Window:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -195,10 +196,12 @@ class SyncWrites:
     def _shares(self, records: int, record_bytes: int) -> list[int]:
         """Return how many of so many records go to each of the cursors, which take turns."""
         turns = []
+        normal = [number for number, vdev in enumerate(self.model.vdevs) if vdev.alloc_class == kind.NORMAL]
+        favour = dict(zip(normal, self.writer.favour, strict=False))
         for number, _ in self.data_cursors:
             vdev = self.model.vdevs[number]
             aliquot = self.rules.aliquot * kind.kind_of(vdev.kind).window_children(vdev)
-            turns.append(-(-aliquot // asize_of(vdev, record_bytes)))
+            turns.append(max(1, math.ceil(aliquot * favour.get(number, 1.0) / asize_of(vdev, record_bytes))))
         rounds, begins = sum(turns), np.cumsum(turns) - turns
 
         def taken(count: int) -> NDArray[np.int64]:
