@@ -210,11 +210,12 @@ def test_caches_that_are_not_flushed_change_the_time() -> None:
 
 def test_the_emptier_vdev_takes_more_of_what_clients_write() -> None:
     """In proportion to free space: a fifth and four fifths of equal vdevs (metaslab_bias_enabled)."""
-    asked = resolved(layout="2*mirror2", fill=None, vdev_fills=[0.8, 0.2], load=["async-write,rate=200,size=128K"])
+    load = ["async-write,rate=200,size=128K"]
+    asked = resolved(layout="2*mirror2", fill=None, vdev_fills=[0.8, 0.2], load=load)
     assert writer(asked).favour == pytest.approx((0.4, 1.6))
     written = run_member(asked, blocks=6000).run.leaves["write_bytes"]
     assert written[2] == pytest.approx(4.0 * written[1], rel=0.2)
-    even = resolved(layout="2*mirror2", load=["async-write,rate=200,size=128K"])
+    even = resolved(layout="2*mirror2", load=load)
     assert writer(even).favour == (1.0, 1.0)
     assert writer(resolved(layout="2*mirror2")).favour == ()
 
