@@ -18,6 +18,7 @@ from zsim.operation.txg import asize_of, vdev_asize
 from zsim.pool.blocks import BlockTable
 from zsim.scan.items import ScanItems
 from zsim.scan.rebuild import Chunks, allocated_ranges, with_chunks
+from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.vdevs.kind import LOG, NORMAL, SPECIAL
 
 Cursor = tuple[int, int]
@@ -213,21 +214,26 @@ def data_cursors(blocks: BlockTable, model: PlaneModel) -> list[Cursor]:
     return [cursor for _, cursor in found[begin:] + found[:begin]] or [(0, 0)]
 
 
-def log_places(model: PlaneModel) -> list[tuple[int, int]]:
+def log_places(model: PlaneModel, release: ReleaseProfile) -> list[tuple[int, int]]:
     """Return where the intent log lies, vdev and offset: on the log vdevs, or else on each vdev for data.
 
-    From 2.1 a metaslab is set aside for it (vdev.c:vdev_metaslab_init); taken to be in the middle.
+    From 2.1 a metaslab is set aside for it (vdev.c:vdev_metaslab_init); taken to be in the middle.  From 2.4
+    special vdevs come before those for data (zio.c:zio_alloc_zil).
     """
-    classes = [vdev.alloc_class for vdev in model.vdevs]
+    classes = {vdev.alloc_class for vdev in model.vdevs}
+    on_special = SPECIAL in classes and "zil_special_is_slog" in release.tunables
+    holds = LOG if LOG in classes else SPECIAL if on_special else NORMAL
     places = []
     for number, vdev in enumerate(model.vdevs):
-        if vdev.alloc_class == (LOG if LOG in classes else NORMAL):
+        if vdev.alloc_class == holds:
             unit = max(1, asize_of(vdev, 1 << vdev.ashift))
             places.append((number, vdev_asize(model, vdev) // 2 // unit * unit))
     return places
 
 
-def with_log(model: PlaneModel, log_bytes: int, items: ScanItems) -> tuple[ScanItems, NDArray[np.int64]]:
+def with_log(
+    model: PlaneModel, release: ReleaseProfile, log_bytes: int, items: ScanItems
+) -> tuple[ScanItems, NDArray[np.int64]]:
     """Return items with those of the intent log behind them, and which these are; none if no client writes.
 
     The blocks of the log lie one behind the other, on each top-level vdev that has one.
@@ -235,13 +241,14 @@ def with_log(model: PlaneModel, log_bytes: int, items: ScanItems) -> tuple[ScanI
     Parameters
     ----------
     model : PlaneModel
+    release : ReleaseProfile
     log_bytes : int
         Size of a block of the log [bytes].
     items : ScanItems
     """
     first = len(items)
     if any(group.kind == "sync-write" for group in model.clients):
-        for number, offset in log_places(model):
+        for number, offset in log_places(model, release):
             vdev = model.vdevs[number]
             size = -(-log_bytes >> vdev.ashift) << vdev.ashift
             places = offset + asize_of(vdev, size) * np.arange(LOG_BLOCKS, dtype=np.int64)
