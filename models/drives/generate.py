@@ -214,6 +214,8 @@ def estimated_outer_rate(survey: Survey, drive: dict[str, Any]) -> dict[str, Any
             0.08,
             "from the mean rate under the square-root zone law",
         )
+    if "uncertainty" in guess:
+        return quantity(guess["v"], "MB/s", "assumed", guess["src"], guess["uncertainty"], guess["method"])
     both = math.exp((weight * math.log(rate) + 16 * math.log(guess["v"])) / (weight + 16))
     return quantity(
         round(both, 1),

@@ -244,3 +244,16 @@ def test_a_name_of_thousands_of_words_is_refused_at_once():
     with pytest.raises(InputError, match="no such drive"):
         load_drive("generic nvme\n" * 1000)
     assert time.process_time() - began < 2.0
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["WDC WD80EFBX-68AZZN0", "ata-WDC_WD101EFBX-68B0AN0_VCJP0MJP", "WDC_WD120EFBX", "WD140EFGX-68B0GN0"],
+)
+def test_red_plus_of_8_to_14_tb_turn_at_7200_rpm_with_the_rate_of_5400(name: str) -> None:
+    """As they report themselves since November 2020; before, they were sold as of the 5400 rpm class."""
+    found = load_drive(name)
+    numbers = found.parameters()
+    assert numbers.revolution_s == pytest.approx(60 / 7200)
+    generic = load_drive("generic-5400rpm-cmr").with_capacity(found.capacity_bytes).parameters()
+    assert max(numbers.zone_rates) == pytest.approx(max(generic.zone_rates), rel=0.01)

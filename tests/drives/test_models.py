@@ -291,6 +291,9 @@ def test_a_random_read_is_overhead_seek_half_a_turn_and_the_transfer() -> None:
     [
         ("WDC WD40EFAX-68JH4N1", SHINGLED, 4),
         ("WDC WD40EFZX", SLOW, 4),
+        ("WDC WD84PURZ-85B2YY0", SLOW, 8),
+        ("WDC WD121PURP-85B5SY0", FAST, 12),
+        ("WD Purple Pro 10TB", FAST, None),
         ("WDC WD101KRYZ", FAST, 10),
         ("WD10EZEX-08WN4A0", FAST, 1),
         ("WD5000AAKX", FAST, 0.5),

@@ -31,6 +31,7 @@ from zsim.operation.txg import TxgRules
 from zsim.scan.items import ScanItems
 from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program
 from zsim.vdevs.draid import ROW_HEIGHT, draid_asize, draid_usable_bytes
+from zsim.vdevs.kind import LOG, NORMAL
 from zsim.vdevs.raidz import raidz_asize
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -178,6 +179,10 @@ TXG: dict[str, st.SearchStrategy[Any]] = {
     "first_labels": st.booleans(),
     "rotates": st.booleans(),
     "block_bytes": choice(4096, 8192),
+    "least_s": choice(0.0, 0.0003),
+    "with_data": st.booleans(),
+    "flushes": st.booleans(),
+    "aliquot": choice(1 << 20, 128 << 10),
 }
 
 
@@ -247,6 +252,7 @@ def vdev_models(draw: Draw, first_leaf: int, scrub: bool) -> VdevModel:
         spares=spares,
         grown=grown,
         autosit=draw(choice(None, SIT_OUT)) if kind != "mirror" else None,
+        alloc_class=draw(choice(NORMAL, NORMAL, LOG)),
     )
 
 

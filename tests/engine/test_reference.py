@@ -52,6 +52,7 @@ from zsim.operation.txg import SyncWrites, TxgRules
 from zsim.scan.items import ScanItems
 from zsim.scan.program import OP_ISSUE, OP_VISIT, Program
 from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
+from zsim.vdevs.kind import LOG, NORMAL
 from zsim.vdevs.mirror import BY_OFFSET, BY_PENDING
 from zsim.vdevs.permutations import draid_permutations
 from zsim.vdevs.raidz import raidz_map, raidz_piece
@@ -724,3 +725,34 @@ def test_the_engines_have_the_same_files_for_the_same_things() -> None:
     )
     for name in ("plane", "queue", "drive", "vdev", "scan", "clients"):
         assert f"{name}.py" in compiled & reference
+
+
+@ENGINES
+@pytest.mark.parametrize(("kind", "waits"), [(NORMAL, True), (LOG, False)])
+def test_a_scan_gives_way_to_what_is_written_to_the_pool_and_not_to_its_log(
+    engine: Any, kind: str, waits: bool
+) -> None:
+    """To 0.7 a scan sleeps before each block while clients are active, but for a separate intent log."""
+    clients = ClientModel(kind="sync-write", count=1, think_s=0.001, seed=3)
+    one = mirror_model(clients=(clients,))
+    model = replace(
+        one,
+        leaves=(*one.leaves, one.leaves[0]),
+        vdevs=(*one.vdevs, log_of(len(one.leaves), kind)),
+        scan=replace(one.scan, delay_ticks=200, tick_s=0.001, idle_window_s=0.05),
+    )
+    items = far_apart(5)
+    vdev = np.array([0, 0, 0, 0, len(one.vdevs)])
+    plane = engine(model, replace(items, vdev=vdev), log_items=np.array([4]))
+    plane.start_clients()
+    assert plane.advance(0.5) == EXIT_HORIZON
+    issue_all(plane, 4, window=1)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    assert (plane.now > 0.5 + 4 * 0.19) is waits
+
+
+def log_of(leaf: int, kind: str) -> VdevModel:
+    """A vdev of one drive."""
+    return VdevModel(
+        kind="mirror", parity=0, ashift=12, read_leaf=(leaf,), write_leaf=(-1,), alloc_class=kind
+    )

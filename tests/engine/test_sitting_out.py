@@ -105,6 +105,27 @@ def test_after_more_than_twenty_outliers_it_sits_out_for_its_time_but_not_from_a
     assert not looked.sitting.sits_out(5)
 
 
+def test_when_one_sits_out_all_begin_anew() -> None:
+    """OpenZFS 2.4 vdev_raidz.c:vdev_child_slow_outlier: the outliers of all children are forgotten."""
+    looked = Looked()
+    looked.sitting.outliers[2] = 15
+    while not looked.sitting.sat_out[5]:
+        counts = looked.read(*ALL, SLOW)
+    assert counts == [0] * 6
+
+
+@pytest.mark.parametrize(("gone", "read"), [((), 5), ((0,), 4), ((0, 1), 4), ((0, 5), 4)])
+def test_one_that_sits_out_is_read_where_parity_does_not_suffice(gone: tuple[int, ...], read: int) -> None:
+    """A row of RAID-Z2 with two columns missing needs all others (vdev_raidz_io_start_read_row)."""
+    looked = Looked(read_leaf=tuple(-1 if child in gone else child for child in range(CHILDREN)))
+    looked.sitting.until[5] = looked.shared.now + 600.0
+    looked.shared.label_bytes = 0
+    process: Any = vdev_process(looked.shared, looked.model, [], looked.watch)
+    process.sitting = looked.sitting
+    row = [(child, 0, 4096) for child in range(CHILDREN)]
+    assert len(process._read_now(row, row)) == read
+
+
 @pytest.mark.parametrize("sound", [0, 1])
 def test_a_mirror_reads_the_leaf_that_is_not_faulted_wherever_the_block_is(sound: int) -> None:
     looked = Looked((1 - sound,))

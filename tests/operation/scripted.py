@@ -20,6 +20,7 @@ from zsim.engine.codes import (
     STREAM_FINISHED,
     STREAM_PAUSED,
 )
+from zsim.engine.model import WriterModel
 from zsim.operation.control import RunClock, ScanControl, Steps
 from zsim.operation.txg import TxgRules
 
@@ -133,7 +134,8 @@ class NamedWrites:
 
     flushes = False
 
-    def __init__(self, data: Sequence[Any] = ()) -> None:
+    def __init__(self, data: Sequence[Any] = (), writer: WriterModel | None = None) -> None:
+        self.writer = writer or WriterModel()
         self.data, self.asked_at = data, []  # type: Sequence[Any], list[float]
 
     def data_rows(self, now: float) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from zsim.engine.codes import (
     EXIT_STALLED,
     FOREVER,
 )
+from zsim.engine.model import WriterModel
 from zsim.operation.control import ScanControl
 
 FULL, ANY_EVENTS, ASKS = (1.0, EXIT_RECORD), (2.0, EXIT_BUDGET), (3.0, EXIT_GROUP)
@@ -203,3 +205,40 @@ def test_without_data_of_clients_a_txg_begins_with_its_first_pass() -> None:
     control = control_of(plane)
     let(control, control.sync())
     assert [what for _, what in plane.asked][:2] == ["pause", "pass 0"]
+
+
+@pytest.mark.parametrize(
+    ("with_data", "busy", "seconds"),
+    [
+        # The data of the txg took 1.5 s of its 5 s; to 0.7 the scan has its own 5 s.
+        (True, math.inf, 3.5),
+        (False, math.inf, 5.0),
+        # At 1 MB/s so much is dirty 4.5 s after the txg began; then 3 s are the least.
+        (False, 6e6, 4.5),
+        (True, 6e6, 3.5),
+        (True, 4e6, 3.0),
+        (False, 1e6, 3.0),
+    ],
+)
+def test_a_writer_shortens_the_slice_to_what_the_txg_leaves_and_no_less_than_its_least(
+    with_data: bool, busy: float, seconds: float
+) -> None:
+    writes = NamedWrites([DATA], WriterModel(rate=1e6, busy_bytes=busy))
+    control = control_of(ScriptedPlane(group_s=1.5), writes, least_s=3.0, with_data=with_data)
+    let(control, control.sync())
+    assert control.slice_of(5.0) == seconds
+    assert control.slice_of(2.0) == 2.0
+    writes.writer = WriterModel()
+    assert control.slice_of(5.0) == 5.0
+
+
+@pytest.mark.parametrize("flushes", [True, False])
+def test_caches_are_flushed_before_and_after_the_uberblocks_unless_the_release_does_not(
+    flushes: bool,
+) -> None:
+    plane, writes = ScriptedPlane(), NamedWrites()
+    writes.flushes = True
+    control, found = control_of(plane, writes, flushes=flushes), []  # type: ScanControl, list[str]
+    plane.flush = lambda: (found.append("flush"), plane.submit_group([]))  # type: ignore[attr-defined]
+    let(control, control.sync())
+    assert found == ["flush"] * (2 if flushes else 0)

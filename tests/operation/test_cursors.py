@@ -16,7 +16,7 @@ from zsim.operation.cursors import (
     LOG_BLOCKS,
     allocator_rank,
     best_places,
-    data_cursor,
+    data_cursors,
     imported_cursors,
     log_places,
     metadata_vdevs,
@@ -29,6 +29,7 @@ from zsim.pool.blocks import BlockTable
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.scan.items import plain_items
 from zsim.scenario.model import Scenario
+from zsim.scenario.releases.profile import load_release
 from zsim.vdevs.kind import LOG, SPECIAL
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -183,31 +184,49 @@ def test_a_writer_goes_on_behind_the_youngest_data_of_the_normal_class() -> None
         birth=[7, 6, 9],
         metadata=[2],
     )
-    assert data_cursor(blocks, pool()) == (1, 5 * MIB + 8 * KIB)
+    assert data_cursors(blocks, pool()) == [(1, 5 * MIB + 8 * KIB), (0, 0)]
     special = (pool().vdevs[0], replace(pool().vdevs[1], alloc_class=SPECIAL))
-    assert data_cursor(blocks, replace(pool(), vdevs=special)) == (0, 0)
+    assert data_cursors(blocks, replace(pool(), vdevs=special)) == [(0, 0)]
 
 
 @pytest.mark.parametrize("size", [f"{gb}GB" for gb in range(20, 28)])
 def test_the_log_lies_on_log_vdevs_or_else_on_every_vdev_for_data(size: str) -> None:
     model = pool(size=size)
     asize = vdev_asize(model, model.vdevs[0])
-    places = log_places(model)
+    places = log_places(model, load_release("openzfs-2.3"))
     assert [number for number, _ in places] == [0, 1]
     # Half way, at a whole sector.
     assert all(0 <= asize / 2 - place < 4096 and place % 4096 == 0 for _, place in places)
     own = replace(model, vdevs=(model.vdevs[0], replace(model.vdevs[1], alloc_class=LOG)))
-    assert [number for number, _ in log_places(own)] == [1]
+    assert [number for number, _ in log_places(own, load_release("openzfs-2.3"))] == [1]
 
 
 def test_blocks_of_the_log_lie_one_behind_the_other_and_take_turns_on_vdevs() -> None:
     empty = plain_items(*(np.zeros(0, np.int64) for _ in range(3)))
-    assert len(with_log(pool(), 10_000, empty)[1]) == 0
+    assert len(with_log(pool(), load_release("openzfs-2.3"), 10_000, empty)[1]) == 0
     client = ClientModel(kind="sync-write", blocks=1, count=1, think_s=0.0, seed=1)
     model = replace(pool(), clients=(client,))
-    items, rows = with_log(model, 10_000, empty)
+    items, rows = with_log(model, load_release("openzfs-2.3"), 10_000, empty)
     assert len(items) == len(rows) == 2 * LOG_BLOCKS
     # A block has whole sectors: 12 KiB of 4 KiB ones; a mirror allocates what it stores.
     assert set(items.psize.tolist()) == {12 * KIB}
     assert set(np.diff(items.offset[:LOG_BLOCKS]).tolist()) == {12 * KIB}
     assert rows[:4].tolist() == [0, LOG_BLOCKS, 1, LOG_BLOCKS + 1]
+
+
+@pytest.mark.parametrize(
+    ("release", "classes", "holds"),
+    [
+        ("openzfs-2.3", ("normal", SPECIAL), [0]),
+        ("openzfs-2.4", ("normal", SPECIAL), [1]),
+        ("openzfs-2.4", ("normal", SPECIAL, "log"), [2]),
+        ("openzfs-2.4", ("normal", "normal"), [0, 1]),
+    ],
+)
+def test_the_log_lies_on_special_vdevs_from_2_4_on(
+    release: str, classes: tuple[str, ...], holds: list[int]
+) -> None:
+    vdev = pool().vdevs[0]
+    vdevs = tuple(replace(vdev, alloc_class=each) for each in classes)
+    places = log_places(replace(pool(), vdevs=vdevs), load_release(release))
+    assert [number for number, _ in places] == holds

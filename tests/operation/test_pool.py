@@ -230,12 +230,12 @@ def test_a_writer_that_reaches_the_end_of_the_vdev_goes_on_at_its_beginning() ->
     writer = WriterModel(rate=20e6, most_dirty_bytes=1 << 30, record_bytes=record)
     writes = SyncWrites(replace(setup.model, writer=writer), setup.txg_rules, [(0, 0)])
     end = vdev_asize(setup.model, setup.model.vdevs[0])
-    writes.data_cursor = 0, end - 3 * asize_of(setup.model.vdevs[0], record)
+    writes.data_cursors = [(0, end - 3 * asize_of(setup.model.vdevs[0], record))]
     rows = writes.data_rows(5.0)
     reached = rows[:, 3] + rows[:, 4]
     assert reached.max() <= min(leaf.drive.capacity_bytes for leaf in setup.model.leaves)
     assert rows[:, 3].min() < record
-    assert 0 < writes.data_cursor[1] < end // 2
+    assert 0 < writes.data_cursors[0][1] < end // 2
 
 
 @cache

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -226,3 +229,53 @@ def test_the_first_txg_of_a_legacy_scan_loads_space_maps_and_writes_labels() -> 
     assert new.first_slice_s == new.slice_s
     # zfs_resilver_min_time_ms of the txg that the attach waits for.
     assert old.first_slice_s == 3.0
+
+
+@pytest.mark.parametrize(
+    ("release", "scan_s", "scrub_s", "with_data", "percent"),
+    [
+        ("0.6.5.11", 3.0, 1.0, False, 30),
+        ("0.7.13", 3.0, 1.0, False, 30),
+        ("0.8.6", 3.0, 1.0, True, 30),
+        ("2.1.5", 3.0, 1.0, True, 30),
+        # From 2.1.6 on a txg with zfs_dirty_data_sync_percent is waited for.
+        ("2.1.6", 3.0, 1.0, True, 20),
+        ("2.4.0", 3.0, 1.0, True, 20),
+        ("2.4.1", 1.5, 0.75, True, 20),
+    ],
+)
+def test_how_a_scan_gives_way_to_writers_by_release(
+    release: str, scan_s: float, scrub_s: float, with_data: bool, percent: int
+) -> None:
+    profile = load_release(release)
+    assert txg_rules(profile, "resilver").least_s == scan_s
+    assert txg_rules(profile, "scrub").least_s == scrub_s
+    assert txg_rules(profile, "resilver").with_data is with_data
+    # A tenth of 20 GiB may be dirty.
+    assert profile.busy_dirty(20 << 30) == (2 << 30) * percent / 100
+
+
+def test_before_dirty_data_was_limited_a_scan_gives_way_to_none() -> None:
+    assert load_release("freebsd-9.1").busy_dirty(20 << 30) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("release", "gib"),
+    # Of 32 GiB: 64 MiB a child of 60; a quarter of half of it; half of half of it; half of all but 1 GiB.
+    [
+        ("2.1.11", 60 / 32),
+        ("2.1.12", 2),
+        ("2.1.16", 2),
+        ("2.2.0", 60 / 16),
+        ("2.3.0", 60 / 16),
+        ("2.4.4", 60 / 16),
+    ],
+)
+def test_what_rebuilds_have_in_flight_by_release_and_memory(release: str, gib: float) -> None:
+    """In two vdevs; of 8 GiB: 0.5, 1 and 1.75 GiB each (vr_bytes_inflight_max)."""
+    profile = load_release(release)
+    model: Any = SimpleNamespace(vdevs=[SimpleNamespace(read_leaf=range(60))] * 2)
+    assert rebuild_window(model, 0, profile, 32 * GIB).limit == gib * GIB
+    small = {(2, 1): 0.5, (2, 2): 1.0, (2, 3): 1.75, (2, 4): 1.75}[profile.openzfs_version[:2]]
+    wanted = gib if release == "2.1.11" else small
+    assert rebuild_window(model, 0, profile, 8 * GIB).limit == wanted * GIB

@@ -225,6 +225,24 @@ def test_a_writer_that_stops_owes_what_it_has_not_written() -> None:
     assert (np.diff(offsets) == lengths[:-1]).all()
 
 
+def test_the_data_of_clients_go_to_every_vdev_in_turn() -> None:
+    """Each of two mirrors takes an aliquot, 1 MiB here, before the other (metaslab.c:metaslab_alloc_dva)."""
+    record = 128 * KIB
+    two = model("2*mirror2")
+    writer = replace(two.writer, rate=record / 1.0, record_bytes=record, most_dirty_bytes=1 << 40)
+    each = SyncWrites(replace(two, writer=writer), TxgRules(aliquot=MIB), [(0, MIB)])
+    each.data_cursors = [(1, 0), (0, 64 * MIB)]
+    found = [each.data_rows(moment) for moment in (3.0, 12.0, 20.0, 64.0)]
+    written = [
+        [int(rows[rows[:, 0] == leaf][:, LENGTH].sum()) // record for leaf in range(4)] for rows in found
+    ]
+    # Of eight records a turn: 3 to the first; 5 more there and 4 to the other; 4 and 4; then 24 and 20.
+    assert written == [[0, 0, 3, 3], [4, 4, 5, 5], [4, 4, 4, 4], [24, 24, 20, 20]]
+    for leaf, begin in ((0, 64 * MIB), (2, 0)):
+        offsets = np.concatenate([rows[rows[:, 0] == leaf][:, OFFSET] for rows in found])
+        assert offsets.tolist() == [begin + record * place for place in range(32)]
+
+
 def test_the_address_space_leaves_labels_and_boot_block_out() -> None:
     """Four labels of 256 KiB and a boot block of 3.5 MiB (vdev_label.c), of each drive."""
     capacity = model().leaves[0].drive.capacity_bytes

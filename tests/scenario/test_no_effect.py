@@ -77,7 +77,7 @@ def rules_of(release: ReleaseProfile) -> list[object]:
     if release.rebuild != "none":
         found.append(rebuild_window(PlaneModel(leaves=(), vdevs=(VDEV,)), 0, release, 1 << 40))
     for memory in (1 << 30, 1 << 42):
-        found.append(release.most_dirty(memory))
+        found += [release.most_dirty(memory), release.busy_dirty(memory)]
         limit = MemoryLimit(release, memory, 1 << 50)
         found += [limit.hard, limit.soft, limit.interval, limit.strict, limit.strategy, extent_rules(release)]
     return found
@@ -154,9 +154,10 @@ def test_nothing_is_listed_that_no_release_has(what: str) -> None:
 
 
 def test_a_tunable_that_is_set_in_vain_says_so() -> None:
-    told = without_effect(load_release("openzfs-2.3"), ["zfs_nocacheflush", "zfs_vdev_scrub_max_active"])
+    told = without_effect(load_release("openzfs-2.3"), ["zfs_vdev_max_active", "zfs_vdev_scrub_max_active"])
     assert told == (
-        "zfs_nocacheflush is known, but has no effect here: flushes of the drives' caches are not simulated",
+        "zfs_vdev_max_active is known, but has no effect here: the limits of the I/O classes are simulated, "
+        "their common limit is not",
     )
     assert without_effect(load_release("freebsd-9.2"), ["vfs.zfs.write_limit_max"])[0].startswith("zfs_write")
 
@@ -166,6 +167,6 @@ def test_a_prediction_warns_of_it() -> None:
     from zsim.prediction.api import warnings
     from zsim.scenario.model import Scenario
 
-    tuned = Scenario(layout="raidz2x6", fill=0.5, tunables={"zfs_nocacheflush": 1, "zfs_txg_timeout": 10})
+    tuned = Scenario(layout="raidz2x6", fill=0.5, tunables={"zfs_vdev_max_active": 1, "zfs_txg_timeout": 10})
     told = warnings(resolve(tuned))
-    assert [text.split()[0] for text in told] == ["zfs_nocacheflush"]
+    assert [text.split()[0] for text in told] == ["zfs_vdev_max_active"]

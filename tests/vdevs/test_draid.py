@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from zsim.base.model_data import load_toml, models_directory
 from zsim.vdevs import arrays, draid, permutations
 
 ASHIFT = 12
@@ -136,13 +138,29 @@ def test_usable_bytes_are_whole_groups() -> None:
     )
 
 
-def test_permutations_are_permutations_and_known_by_count() -> None:
+def test_permutations_are_permutations_by_count() -> None:
     for children in (2, 9, 14, 40):
         table = permutations.draid_permutations(children)
         assert table.shape == (256 if children <= 31 else 512, children)
         assert (np.sort(table, axis=1) == np.arange(children)).all()
-    assert permutations.permutations_are_exact(14)
-    assert not permutations.permutations_are_exact(9)
+
+
+@pytest.mark.parametrize("children", [2, 3, 9, 12, 31, 32, 60, 106, 255])
+def test_permutations_have_the_checksum_of_the_format(children: int) -> None:
+    assert has_checksum(children)
+
+
+@pytest.mark.slow
+def test_permutations_of_every_count_have_the_checksum_of_the_format() -> None:
+    assert [children for children in range(2, 256) if not has_checksum(children)] == []
+
+
+def has_checksum(children: int) -> bool:
+    """Tell whether the bytes of the permutations, as words of 32 bits, add up to what the format states."""
+    known = load_toml(models_directory() / "draid" / "seeds.toml")["seeds"]
+    table = permutations.draid_permutations(children)
+    words = np.frombuffer(table.astype(np.uint8).tobytes(), "<u4")
+    return int(words.sum(dtype=np.uint64)) == int(known[str(children)]["checksum"], 16)  # type: ignore[index]
 
 
 @given(st.lists(st.integers(1, 4096), min_size=1, max_size=9), configurations())
@@ -151,10 +169,3 @@ def test_array_asizes(sectors: list[int], configuration: tuple[int, int, int, in
     psize = np.array(sectors) * 512
     expected = [draid.draid_asize(int(size), ASHIFT, data, parity) for size in psize]
     assert arrays.draid_asizes(psize, ASHIFT, data, parity).tolist() == expected
-
-
-def test_the_hash_of_a_number_is_splitmix64() -> None:
-    """The first numbers that the published generator (Steele, Lea, Flood) gives from state 0."""
-    assert [permutations.splitmix64(number) for number in (1, 2, 3)] == [
-        0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F,
-    ]  # fmt: skip

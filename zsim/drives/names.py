@@ -58,8 +58,8 @@ SERIES: tuple[tuple[str, str], ...] = (
         r"|\bMQ04\w+|\bArchive HDD|\bBarraCuda Compute",
         SHINGLED,
     ),
-    # Disks of 5400 to 5900 rpm; the Blue of 1 TB is the exception of its series.
-    (r"\bWD\d{2}EZEX|\bWD\d{3}0Y[SRD]\b", FAST),
+    # Disks of 5400 to 5900 rpm; the Blue of 1 TB and Purple Pro are the exceptions of their series.
+    (r"\bWD\d{2}EZEX|\bWD\d{3}0Y[SRD]\b|\bWD\d{3,4}PURP|\bPurple Pro\b", FAST),
     (
         r"\bWD\d{2,3}E[ADFMZ]\w{2}|\bWD\d{2,3}P[UV]\w{2}"
         r"|\bWD\d{2}A[AV]\w{2}|\bWD\d{4}A[VU]\w{2}",

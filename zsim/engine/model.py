@@ -255,11 +255,17 @@ class WriterModel:
         Size of a record [bytes].
     most_dirty_bytes : float
         What may be dirty at a time: more waits, and is not made up for [bytes].
+    busy_bytes : float
+        With so much dirty a scan gives way as soon as it has had its least time in a txg [bytes].
+    favour : tuple of float
+        By which factor each vdev of the normal class takes more than its aliquot [1]; empty: none does.
     """
 
     rate: float = 0.0
     record_bytes: int = 128 << 10
     most_dirty_bytes: float = math.inf
+    busy_bytes: float = math.inf
+    favour: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -145,7 +145,7 @@ class ScanBlocks:
         self.metaslabs: list[int] = []
         if setup.operation == "rebuild":
             self.items, self.programs, self.metaslabs = chunk_programs(setup, self.items)
-        self.items, self.log_items = with_log(setup.model, setup.log_bytes, self.items)
+        self.items, self.log_items = with_log(setup.model, setup.release, setup.log_bytes, self.items)
         self.set_windows(setup.release)
 
     def set_windows(self, release: ReleaseProfile) -> None:

@@ -224,6 +224,8 @@ class ScanControl:
     Attributes
     ----------
     observer : Observer, optional
+    data_s : float
+        How long the data of clients took that the last txg wrote [s].
     feed : callable
         Called with EXIT_REFILL or EXIT_DRAINED when the operations loaded are about to run out, or have;
         puts more behind them, and tells whether there were more.
@@ -243,6 +245,7 @@ class ScanControl:
         self.feed: Callable[[int], bool] = nothing_more
         self.txgs = 0
         self.start = float(environment.now)
+        self.data_s = 0.0
         self.kept: list[Records] = []
 
     def release(self) -> None:
@@ -309,9 +312,11 @@ class ScanControl:
         first = self.txgs == 0
         self.txgs += 1
         self.plane.pause()
-        data = self.writes.data_rows(self.plane.now - self.start)
+        begin = self.plane.now
+        data = self.writes.data_rows(begin - self.start)
         if len(data):
             yield from self._group(data)
+        self.data_s = self.plane.now - begin
         for number in range(len(self.txg.pass_blocks)):
             yield from self._group(self.writes.sync_pass(number))
             if first and number == 0:
@@ -332,7 +337,7 @@ class ScanControl:
 
     def _flush(self) -> Steps[None]:
         """Flush the write caches, before the uberblocks and after (vdev_label.c:vdev_config_sync)."""
-        if self.writes.flushes:
+        if self.writes.flushes and self.txg.flushes:
             self.plane.flush()
             yield from self._expect(EXIT_GROUP)
 
@@ -356,6 +361,21 @@ class ScanControl:
             if self.environment.peek() == FOREVER:
                 raise RuntimeError("the scan waits for what no process will do")
             yield from self.decision(self.environment.peek())
+
+    def slice_of(self, seconds: float) -> float:
+        """Return how long the scan runs in a txg beside the writer, `seconds` on an idle pool [s].
+
+        Notes
+        -----
+        OpenZFS spa.c:spa_sync writes the data of a txg, then lets the scan run.  dsl_scan.c:
+        dsl_scan_check_suspend ends it, after its least time, with zfs_txg_timeout since the txg began (to 0.7
+        since the scan did), or when too much is dirty: what was written since the txg began.
+        """
+        writer = self.writes.writer
+        if writer.rate <= 0.0:
+            return seconds
+        left = seconds - self.data_s if self.txg.with_data else seconds
+        return min(seconds, max(self.txg.least_s, min(left, writer.busy_bytes / writer.rate - self.data_s)))
 
     def scan_slice(self, seconds: float) -> Steps[None]:
         """Let the loaded streams run for so long and drain."""

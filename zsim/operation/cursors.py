@@ -18,6 +18,7 @@ from zsim.operation.txg import asize_of, vdev_asize
 from zsim.pool.blocks import BlockTable
 from zsim.scan.items import ScanItems
 from zsim.scan.rebuild import Chunks, allocated_ranges, with_chunks
+from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.vdevs.kind import LOG, NORMAL, SPECIAL
 
 Cursor = tuple[int, int]
@@ -185,8 +186,8 @@ def mos_cursors(blocks: BlockTable) -> list[list[tuple[int, int]]]:
     return [main[0], *(group[0] for group in others if len(group) > 1)]
 
 
-def data_cursor(blocks: BlockTable, model: PlaneModel) -> tuple[int, int]:
-    """Return where the next data of a writer go.
+def data_cursors(blocks: BlockTable, model: PlaneModel) -> list[Cursor]:
+    """Return where the next data of a writer go, on each top-level vdev of the normal class.
 
     Parameters
     ----------
@@ -195,37 +196,44 @@ def data_cursor(blocks: BlockTable, model: PlaneModel) -> tuple[int, int]:
 
     Returns
     -------
-    vdev : int
-    offset : int
-        Behind the youngest block of data in the normal class [bytes]; vdev 0, offset 0 on an empty pool.
+    list of (vdev, offset)
+        Behind the youngest block of data there [bytes], 0 where there is none; first the vdev that has the
+        youngest of all.
     """
-    normal = np.array([vdev.alloc_class == NORMAL for vdev in model.vdevs])
-    first = blocks.dva_vdev[:, 0]
-    is_data = ~blocks.is_metadata & (first >= 0)
-    data = np.flatnonzero(is_data if normal.all() else is_data & normal[first])
-    if len(data) == 0:
-        return 0, 0
-    youngest = data[np.argmax(blocks.birth[data])]
-    return int(blocks.dva_vdev[youngest, 0]), int(
-        blocks.dva_offset[youngest, 0] + blocks.dva_asize[youngest, 0]
-    )
+    first, is_data = blocks.dva_vdev[:, 0], ~blocks.is_metadata
+    found: list[tuple[int, Cursor]] = []
+    for number, vdev in enumerate(model.vdevs):
+        data = np.flatnonzero(is_data & (first == number))
+        if vdev.alloc_class == NORMAL and len(data):
+            row = data[np.argmax(blocks.birth[data])]
+            end = int(blocks.dva_offset[row, 0] + blocks.dva_asize[row, 0])
+            found.append((int(blocks.birth[row]), (number, end)))
+        elif vdev.alloc_class == NORMAL:
+            found.append((-1, (number, 0)))
+    begin = max(range(len(found)), key=lambda place: found[place][0], default=0)
+    return [cursor for _, cursor in found[begin:] + found[:begin]] or [(0, 0)]
 
 
-def log_places(model: PlaneModel) -> list[tuple[int, int]]:
+def log_places(model: PlaneModel, release: ReleaseProfile) -> list[tuple[int, int]]:
     """Return where the intent log lies, vdev and offset: on the log vdevs, or else on each vdev for data.
 
-    From 2.1 a metaslab is set aside for it (vdev.c:vdev_metaslab_init); taken to be in the middle.
+    From 2.1 a metaslab is set aside for it (vdev.c:vdev_metaslab_init); taken to be in the middle.  From 2.4
+    special vdevs come before those for data (zio.c:zio_alloc_zil).
     """
-    classes = [vdev.alloc_class for vdev in model.vdevs]
+    classes = {vdev.alloc_class for vdev in model.vdevs}
+    on_special = SPECIAL in classes and "zil_special_is_slog" in release.tunables
+    holds = LOG if LOG in classes else SPECIAL if on_special else NORMAL
     places = []
     for number, vdev in enumerate(model.vdevs):
-        if vdev.alloc_class == (LOG if LOG in classes else NORMAL):
+        if vdev.alloc_class == holds:
             unit = max(1, asize_of(vdev, 1 << vdev.ashift))
             places.append((number, vdev_asize(model, vdev) // 2 // unit * unit))
     return places
 
 
-def with_log(model: PlaneModel, log_bytes: int, items: ScanItems) -> tuple[ScanItems, NDArray[np.int64]]:
+def with_log(
+    model: PlaneModel, release: ReleaseProfile, log_bytes: int, items: ScanItems
+) -> tuple[ScanItems, NDArray[np.int64]]:
     """Return items with those of the intent log behind them, and which these are; none if no client writes.
 
     The blocks of the log lie one behind the other, on each top-level vdev that has one.
@@ -233,13 +241,14 @@ def with_log(model: PlaneModel, log_bytes: int, items: ScanItems) -> tuple[ScanI
     Parameters
     ----------
     model : PlaneModel
+    release : ReleaseProfile
     log_bytes : int
         Size of a block of the log [bytes].
     items : ScanItems
     """
     first = len(items)
     if any(group.kind == "sync-write" for group in model.clients):
-        for number, offset in log_places(model):
+        for number, offset in log_places(model, release):
             vdev = model.vdevs[number]
             size = -(-log_bytes >> vdev.ashift) << vdev.ashift
             places = offset + asize_of(vdev, size) * np.arange(LOG_BLOCKS, dtype=np.int64)

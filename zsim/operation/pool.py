@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar, cast
 
+import numpy as np
 import simpy
 
 from zsim.base.errors import InputError, NotSimulatedYet
@@ -81,6 +82,7 @@ class SimulatedPool:
         self.on_tunables: list[Callable[[ReleaseProfile], None]] = []
         self.restarted = False
         self._awaited_txgs = 0
+        self._beside_writer: list[float] = []
         self._cut = False
         self._attached: dict[int, int] = {}
         self._replaced: set[int] = set()
@@ -235,7 +237,17 @@ class SimulatedPool:
         """
         if self.control.txgs < self._awaited_txgs:
             return min(seconds, self.release.txg_slice(self.operation, True))
-        return seconds
+        allowed = self.control.slice_of(seconds)
+        if self.control.writes.writer.rate > 0.0:
+            self._beside_writer.append(allowed)
+        return allowed
+
+    @property
+    def usual_slice_s(self) -> float:
+        """How long the scan usually runs in a txg [s]; the first has no data before it."""
+        if not self._beside_writer:
+            return self.txg.slice_s
+        return float(np.mean(self._beside_writer[1:] or self._beside_writer))
 
     def starts_again(self) -> bool:
         """Tell, once a txg is over, whether a drive attached in it makes the scan start again."""

@@ -85,6 +85,8 @@ class RunResult:
         By all streams of the scan [1, bytes].
     link_busy : tuple of float
         Busy time of each shared link [s].
+    slice_s : float
+        How long the scan usually ran in a txg [s].
     phases : Slices
     leaves : ndarray of LEAF_DTYPE
         Counters; `span_leaves` holds those within the scan's span.
@@ -114,6 +116,7 @@ class RunResult:
     issued_blocks: int
     issued_bytes: int
     link_busy: tuple[float, ...] = ()
+    slice_s: float = 0.0
     phases: Slices = field(default_factory=list)
     progress: list[ScanSample] = field(default_factory=list)
     curve: list[tuple[float, int]] = field(default_factory=list)

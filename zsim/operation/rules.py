@@ -15,6 +15,7 @@ ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = 2, 3, 4, 5
 CLASS_NAMES = ("sync_read", "sync_write", "async_read", "async_write", "scrub", "rebuild")
 MIRROR_RULES = {"offset": BY_OFFSET, "fewest-active": BY_PENDING, "load-and-seek": BY_LOAD}
 OLD_MAXIMUM_BLOCK = 128 << 10
+OLD_ALIQUOT = 512 << 10
 MINIMUM_WINDOW = 1 << 20
 SECONDS_BUCKET = 2**29 / 1e9
 # MOS blocks a sync pass rewrites on an idle pool, as seen in runs of 0.7.13 (one allocator) and of 2.1.5
@@ -159,14 +160,18 @@ def txg_rules(release: ReleaseProfile, operation: Operation) -> TxgRules:
     OpenZFS dsl_scan.c:dsl_scan_check_suspend: zfs_resilver_min_time_ms (3 s; 1.5 s from 2.4.1), scrubs
     zfs_scrub_min_time_ms.  What the MOS writes is by the release's allocators.
     """
-    legacy = release.scan == "legacy"
-    idle = release.txg_slice(operation, False)
+    legacy, values = release.scan == "legacy", release.tunables
+    idle, busy = (release.txg_slice(operation, each) for each in (False, True))
     return TxgRules(
         slice_s=idle,
-        first_slice_s=release.txg_slice(operation, True) if legacy else idle,
+        first_slice_s=busy if legacy else idle,
+        least_s=busy,
+        with_data=release.pause_rule == "minimum-and-busy-or-timeout",
         first_reads=7 if legacy else 0,
         first_labels=legacy,
         pass_blocks=MOS_BLOCKS_ONE if release.allocators == "one" else MOS_BLOCKS_MAIN,
+        flushes=values.get("zfs_nocacheflush", 0) == 0,
+        aliquot=values.get("metaslab_aliquot", OLD_ALIQUOT),
         rotates=release.allocators == "by-cpus",
         further_blocks=() if release.allocators == "one" else MOS_BLOCKS_FURTHER,
     )
@@ -222,14 +227,16 @@ def vdev_window(vdev: VdevModel, release: ReleaseProfile) -> Window:
 def rebuild_window(model: PlaneModel, number: int, release: ReleaseProfile, memory: int) -> Window:
     """Return the window of a sequential rebuild (vdev_rebuild.c:vdev_rebuild_thread).
 
-    2.0 counts I/Os; later releases count bytes, so many for each child, at most half the ARC (which has half
-    the memory) shared by all top-level vdevs.
+    2.0 counts I/Os; later releases count bytes, so many for each child, from 2.1.12 on at most a share of the
+    ARC's maximum, which all top-level vdevs share.
     """
     values = release.tunables
     if release.rebuild_inflight == "ios_per_top_level":
         return Window(values["zfs_rebuild_queue_limit"], True)
+    most = release.most_rebuilding(memory)
     limit = values["zfs_rebuild_vdev_limit"] * len(model.vdevs[number].read_leaf)
-    return Window(max(MINIMUM_WINDOW, min(limit, memory // 4 // len(model.vdevs))), False)
+    limit = limit if most is None else min(limit, most // len(model.vdevs))
+    return Window(max(MINIMUM_WINDOW, limit), False)
 
 
 def pool_window(vdevs: Sequence[VdevModel], release: ReleaseProfile) -> Window:

@@ -14,7 +14,7 @@ from zsim.operation.background.rebuild import RebuildScan
 from zsim.operation.background.removal import RemovalWork
 from zsim.operation.blocks import ScanBlocks
 from zsim.operation.control import Plane, Records, RunClock, ScanControl, Steps, T
-from zsim.operation.cursors import data_cursor
+from zsim.operation.cursors import data_cursors
 from zsim.operation.ledger import ByPhase
 from zsim.operation.pool import SimulatedPool, process_of
 from zsim.operation.result import RunResult, ScanSample
@@ -133,7 +133,7 @@ class Run:
         environment = RunClock(initial_time=setup.clock_s)
         txg = setup.txg_rules
         writes = SyncWrites(setup.model, txg, cursors[0], cursors[1:])
-        writes.data_cursor = data_cursor(setup.places, setup.model)
+        writes.data_cursors = data_cursors(setup.places, setup.model)
         control = ScanControl(environment, self.plane, txg, writes, self._came_back)
         self.pool = SimulatedPool(environment, control, setup, self.share)
         self.scan = self.work.scan_on(self.pool)
@@ -263,6 +263,7 @@ class Run:
             issued_blocks=sum(int(plane.stream(number, "issued_blocks")) for number in range(streams)),
             issued_bytes=sum(int(plane.stream(number, "issued_bytes")) for number in range(streams)),
             link_busy=plane.link_busy,
+            slice_s=pool.usual_slice_s,
             phases=pool.phases,
             progress=pool.progress,
             curve=self.scan.curve if isinstance(self.scan, BackgroundScan) else [],
@@ -276,11 +277,6 @@ def _work(setup: RunSetup) -> OperationWork:
     if setup.operation == "remove":
         return RemovalWork(setup)
     return expansion_work(setup) if setup.operation == "expand" else WholeWork(setup)
-
-
-def slice_of(setup: RunSetup) -> float:
-    """Return how long the scan runs in one txg of an idle pool [s]."""
-    return setup.txg_rules.slice_s
 
 
 __all__ = ["Run", "RunResult", "RunSetup", "ScanSample", "SecondReplacement"]

@@ -130,6 +130,12 @@ class RunSetup:
         """When the scan gives way to the end of a txg, and what that writes."""
         return self.txg or txg_rules(self.release, self.operation)
 
+    @property
+    def flushes(self) -> bool:
+        """Whether some drive has a write cache that is flushed at the end of each txg."""
+        cached = any(leaf.drive.flush_each_txg for leaf in self.model.leaves)
+        return cached and self.txg_rules.flushes
+
     def first_cursors(self) -> list[list[tuple[int, int]]]:
         """Return where each allocator's next MOS blocks go, one (vdev, offset) a copy."""
         if self.cursors:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -33,6 +34,10 @@ class TxgRules:
         Scanning time of a txg on an idle pool [s].
     first_slice_s : float
         Of the first txg, which the attach waits for [s].
+    least_s : float
+        Scanning time of a txg at least, however busy the pool is [s].
+    with_data : bool
+        Whether the writing of the txg's data, which comes before the scan, is counted as time of the slice.
     pass_blocks : tuple of int
         MOS blocks rewritten in each sync pass (spa.c:spa_sync iterates to convergence): scan state, DTLs,
         space maps and the dnode and indirect blocks above them.
@@ -41,6 +46,11 @@ class TxgRules:
         entry an allocator, one number a pass.
     rotates : bool
         Whether the allocators change parts with every txg (2.3 and later: spa.c:spa_acq_allocator).
+    flushes : bool
+        Whether the write caches of the drives are flushed before and after the uberblocks.
+    aliquot : int
+        What a top-level vdev takes of the data of clients before the next one has its turn, for each of its
+        drives without parity [bytes].
     region_blocks : int
         Blocks of the region around each cursor whose holes the MOS keeps filling.
     first_reads : int
@@ -53,9 +63,13 @@ class TxgRules:
 
     slice_s: float = 5.0
     first_slice_s: float = 3.0
+    least_s: float = 0.0
+    with_data: bool = False
     pass_blocks: tuple[int, ...] = (12, 30, 14)
     further_blocks: tuple[tuple[int, ...], ...] = ()
     rotates: bool = False
+    flushes: bool = True
+    aliquot: int = 1 << 20
     region_blocks: int = 128
     first_reads: int = 0
     first_labels: bool = False
@@ -139,10 +153,11 @@ class SyncWrites:
         missing = len(rules.further_blocks) - len(further)
         self.further = [*further, *([self.cursors] * missing)]
         self.txg = 0
-        self.data_cursor: Cursor = (0, 0)
+        self.data_cursors: list[Cursor] = [(0, 0)]
         self.writer = model.writer
         self.flushes = any(leaf.drive.flush_each_txg for leaf in model.leaves)
         self._written_until = self._owed = 0.0
+        self._turned = 0
         self._count = 0
         self._leaves: dict[int, tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = {}
         self._rounds: dict[tuple[Cursor, ...], tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
@@ -158,8 +173,9 @@ class SyncWrites:
 
         Notes
         -----
-        Records are appended at one cursor, as a single file is; the space behind it is taken to be free, and
-        at the end of the vdev the cursor goes on at its beginning.
+        Records are appended at one cursor a top-level vdev, as a single file is; the space behind it is taken
+        to be free, and at the end of the vdev the cursor goes on at its beginning.  The vdevs take turns
+        (OpenZFS metaslab.c:metaslab_alloc_dva, mg_aliquot).
         Writers wait while as much is dirty as may be (OpenZFS dsl_pool.c:dsl_pool_need_dirty_delay,
         dmu_tx.c:dmu_tx_try_assign): what they would have written meanwhile is not made up for.
         """
@@ -174,13 +190,37 @@ class SyncWrites:
             self._owed -= records * writer.record_bytes
         if records == 0:
             return np.zeros((0, 5), np.int64)
-        vdev, offset = self.data_cursor
-        taken = asize_of(self.model.vdevs[vdev], writer.record_bytes)
+        shares = self._shares(records, writer.record_bytes)
+        return np.concatenate([self._appended(number, count) for number, count in enumerate(shares)])
+
+    def _shares(self, records: int, record_bytes: int) -> list[int]:
+        """Return how many of so many records go to each of the cursors, which take turns."""
+        turns = []
+        normal = [number for number, vdev in enumerate(self.model.vdevs) if vdev.alloc_class == kind.NORMAL]
+        favour = dict(zip(normal, self.writer.favour, strict=False))
+        for number, _ in self.data_cursors:
+            vdev = self.model.vdevs[number]
+            aliquot = self.rules.aliquot * kind.kind_of(vdev.kind).window_children(vdev)
+            turns.append(max(1, math.ceil(aliquot * favour.get(number, 1.0) / asize_of(vdev, record_bytes))))
+        rounds, begins = sum(turns), np.cumsum(turns) - turns
+
+        def taken(count: int) -> NDArray[np.int64]:
+            whole, part = divmod(count, rounds)
+            return whole * np.array(turns) + np.clip(part - begins, 0, turns)
+
+        before, self._turned = self._turned, (self._turned + records) % rounds
+        return [int(count) for count in taken(before + records) - taken(before)]
+
+    def _appended(self, cursor: int, records: int) -> NDArray[np.int64]:
+        """Return the child writes of so many records at one of the cursors, which goes on behind them."""
+        vdev, offset = self.data_cursors[cursor]
+        record_bytes = self.writer.record_bytes
+        taken = asize_of(self.model.vdevs[vdev], record_bytes)
         # One record less than fit: the cursor need not begin at a multiple of one.
         room = max(vdev_asize(self.model, self.model.vdevs[vdev]) // taken - 1, 1) * taken
         places = (offset + taken * np.arange(records + 1, dtype=np.int64)) % room
-        self.data_cursor, places = (vdev, int(places[-1])), places[:-1]
-        return self._block_rows(vdev, places, writer.record_bytes)[1]
+        self.data_cursors[cursor], places = (vdev, int(places[-1])), places[:-1]
+        return self._block_rows(vdev, places, record_bytes)[1]
 
     def set_writer(self, rate: float, now: float) -> None:
         """Let the writer write `rate` bytes a second from `now` on, in seconds since the scan started."""

@@ -39,18 +39,9 @@ def permutation_count(children: int) -> int:
 
 @functools.cache
 def known_seeds() -> dict[int, int]:
-    """Return the seeds of the on-disk format that models/draid/seeds.toml has, by number of children."""
+    """Return the seeds of the on-disk format by number of children (models/draid/seeds.toml)."""
     seeds = table(load_toml(models_directory() / "draid" / "seeds.toml"), "seeds")
     return {int(children): int(text(table(seeds, children), "seed"), 16) for children in seeds}
-
-
-def permutations_are_exact(children: int) -> bool:
-    """Tell whether `draid_permutations` gives the children in the very order of a real pool.
-
-    Where it does not, the order is another random one of the same kind: which drives share a group differs,
-    how evenly the load spreads hardly does (the format's seeds were picked for evenness, ours are not).
-    """
-    return children in known_seeds()
 
 
 @functools.cache
@@ -72,7 +63,7 @@ def draid_permutations(children: int) -> Permutations:
     OpenZFS module/zfs/vdev_draid.c:vdev_draid_generate_perms with xoroshiro128++ (Blackman and Vigna, public
     domain) seeded by a constant and by the map's seed for the number of children.
     """
-    random = xoroshiro128pp(FIRST_SEED, known_seeds().get(children, splitmix64(children)))
+    random = xoroshiro128pp(FIRST_SEED, known_seeds()[children])
     row = list(range(children))
     rows = np.empty((permutation_count(children), children), dtype=np.int64)
     for index in range(len(rows)):
@@ -112,25 +103,3 @@ def xoroshiro128pp(state_0: int, state_1: int) -> Iterator[int]:
 def rotate_left(word: int, bits: int) -> int:
     """Return a 64-bit word turned left by `bits`."""
     return (word << bits | word >> (64 - bits)) & MASK
-
-
-def splitmix64(number: int) -> int:
-    """Return a 64-bit hash of a number, the seed of permutations where the true one is not known.
-
-    Parameters
-    ----------
-    number : int
-
-    Returns
-    -------
-    int
-        0 to 2**64 - 1.
-
-    Notes
-    -----
-    Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
-    """
-    word = (number * 0x9E3779B97F4A7C15) & MASK
-    word = ((word ^ word >> 30) * 0xBF58476D1CE4E5B9) & MASK
-    word = ((word ^ word >> 27) * 0x94D049BB133111EB) & MASK
-    return word ^ word >> 31

@@ -43,7 +43,7 @@ def tile(monkeypatch: pytest.MonkeyPatch, *, time_s: float | None = None, **more
     usual: dict[str, Any] = {
         "time_s": 1000.0, "visit_s": 300.0, "issue_s": 700.0, "quiet_s": None, "complete": False,
         "phases": [("visit", 0.0, 2.0), ("issue", 3.0, 9.0)], "plan": WindowPlan(times=100.0, visits=150.0),
-        "txg": SimpleNamespace(slice_s=5.0), "course": lambda: [SimpleNamespace(time=500.0)],
+        "slice_s": 5.0, "course": lambda: [SimpleNamespace(time=500.0)],
         "streams": [SimpleNamespace(known=np.array([[0.0, 0.0], [4.0, 80.0]]))] * 2,
     }  # fmt: skip
     counted = Counted(end=10.0, issued_bytes=200)

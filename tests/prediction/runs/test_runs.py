@@ -48,24 +48,18 @@ def case(**fields: Any) -> Case:
 
 
 def run_of(phases: list[tuple[str, float, float]], end: float, **more: Any) -> Any:
-    return SimpleNamespace(phases=phases, end=end, **more)
+    return SimpleNamespace(phases=phases, end=end, slice_s=5.0, **more)
 
 
 # Scaling.
 
 
 def setup_of(writes: bool = False) -> Any:
-    leaf = SimpleNamespace(drive=SimpleNamespace(flush_each_txg=writes))
-    model = SimpleNamespace(writer=SimpleNamespace(rate=0.0), leaves=[leaf])
-    return SimpleNamespace(model=model, second=None, release=SimpleNamespace(resilver_restart="restart"))
+    model = SimpleNamespace(writer=SimpleNamespace(rate=0.0))
+    release = SimpleNamespace(resilver_restart="restart")
+    return SimpleNamespace(model=model, second=None, release=release, flushes=writes)
 
 
-@pytest.fixture
-def slices_of_five(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(member, "slice_of", lambda setup: 5.0)
-
-
-@pytest.mark.usefixtures("slices_of_five")
 def test_work_grows_with_the_bytes_and_quiet_ends_with_the_slices() -> None:
     run = run_of([("visit", 0.0, 2.0), ("issue", 3.0, 8.0), ("issue", 9.0, 14.0)], 15.0)
     found = member.scaled(run, 10.0, SimpleNamespace(), setup_of(), quiet_s=1.0)  # type: ignore[arg-type]
@@ -74,7 +68,6 @@ def test_work_grows_with_the_bytes_and_quiet_ends_with_the_slices() -> None:
     assert found.time_s == found.visit_s + found.issue_s + found.sync_s
 
 
-@pytest.mark.usefixtures("slices_of_five")
 def test_what_a_slice_left_in_the_caches_grows_too() -> None:
     run = run_of([("issue", 0.0, 5.0), ("issue", 8.0, 13.0)], 16.0)
     found = member.scaled(run, 10.0, SimpleNamespace(), setup_of(writes=True), quiet_s=1.0)  # type: ignore[arg-type]
@@ -87,7 +80,6 @@ def test_what_a_slice_left_in_the_caches_grows_too() -> None:
     assert found.sync_s == pytest.approx(20.0 + 10.0)
 
 
-@pytest.mark.usefixtures("slices_of_five")
 def test_metadata_and_repair_may_stand_for_different_shares() -> None:
     run = run_of([("visit", 0.0, 2.0), ("issue", 2.0, 7.0)], 7.0)
     found = member.scaled(run, 10.0, SimpleNamespace(), setup_of(), quiet_s=0.0, repaired=30.0)  # type: ignore[arg-type]

@@ -170,14 +170,14 @@ def test_the_whole_is_the_metadata_phase_the_beginning_the_rest_and_half_a_txg()
     # Where no slice was whole, those there are tell.
     run.periods = run.periods[2:]
     assert (run._mean_end(), run._mean_slice()) == (84.0, 1.0)
-    run.periods, run.pool = [], SimpleNamespace(txg=SimpleNamespace(slice_s=7.0))
+    run.periods, run.pool = [], SimpleNamespace(usual_slice_s=7.0)
     assert (run._mean_end(), run._mean_slice()) == (0.0, 7.0)
 
 
 def test_of_a_tile_the_metadata_phase_is_its_slices_times_so_many_each_with_the_end_of_a_txg() -> None:
     """Two slices of 3 s, ten times, and 1 s behind each 5 s: the first txg, which writes more, comes once."""
     pool = SimpleNamespace(phases=[("visit", 0.0, 3.0), ("issue", 3.0, 9.0), ("visit", 9.0, 12.0)],
-                           txg=SimpleNamespace(slice_s=5.0))  # fmt: skip
+                           usual_slice_s=5.0)  # fmt: skip
     run = sampled(stream([1.0]), plan=WindowPlan(visits=10.0), pool=pool, visit_ends=[4.0, 1.0])
     run.periods = [period(0.0, 5.0, 7.0)]
     assert run.visit_s == pytest.approx(10.0 * 6.0 * (1.0 + 1.0 / 5.0))
@@ -324,7 +324,7 @@ def test_of_a_tile_the_wait_for_the_last_in_flight_comes_once_a_slice_too() -> N
     What the scan left in the caches, 1 s, is work of the slice.
     """
     run = sampled(stream([1.0] * 10), quiet_s=0.5)
-    run.pool = SimpleNamespace(txg=SimpleNamespace(slice_s=9.0))
+    run.pool = SimpleNamespace(usual_slice_s=9.0)
     notes = [(0.0, [0], [0.0]), (4.0, [10], [2.0]), (6.0, [10], [1.0])]
     last = Period(0.0, 7.0, 8.5, notes, False, True)
     assert run._spared(0, np.arange(11.0), last) == pytest.approx(

@@ -210,9 +210,8 @@ def test_a_second_replacement_at_the_start_needs_no_run_of_the_first(monkeypatch
 def test_the_end_of_a_txg_finishes_what_is_cached_or_written_by_clients(
     rate: float, flushes: bool, is_left: bool
 ) -> None:
-    leaves = [SimpleNamespace(drive=SimpleNamespace(flush_each_txg=each)) for each in (False, flushes)]
-    model = SimpleNamespace(writer=SimpleNamespace(rate=rate), leaves=leaves)
-    assert member._left_over(SimpleNamespace(model=model)) is is_left  # type: ignore[arg-type]
+    setup: Any = SimpleNamespace(model=SimpleNamespace(writer=SimpleNamespace(rate=rate)), flushes=flushes)
+    assert member._left_over(setup) is is_left
 
 
 class Copying:

@@ -183,3 +183,45 @@ def test_clients_and_writers_take_the_records_of_a_stated_use() -> None:
     # In a possible world, the records are those of what that pool is used for.
     drawn = in_world(unknown, replace(unknown.member, history="vm-host"))
     assert client_groups(drawn, 1)[0].blocks == 4
+
+
+def test_what_clients_write_is_spread_over_all_vdevs() -> None:
+    """Four mirrors share what one would have to write alone (metaslab.c:metaslab_alloc_dva)."""
+    asked = resolved(layout="4*mirror2", load=["async-write,rate=400,size=128K"])
+    run = run_member(asked, blocks=6000).run
+    written = run.leaves["write_bytes"][1:8]  # the first is the missing drive
+    assert written.max() < 1.2 * written.min()
+
+
+def test_the_least_time_of_a_txg_counts_where_clients_write_a_lot() -> None:
+    """2.4.1 halved it: beside writers that make a fifth of what may be dirty, txgs end sooner."""
+    loads = ["async-write,rate=1600,size=128K"]
+    before, after = (resolved(load=loads, release=release) for release in ("2.4.0", "2.4.1"))
+    assert run_member(after, blocks=20000).run.slice_s < run_member(before, blocks=20000).run.slice_s
+    idle = [time_of(resolved(release=release)) for release in ("2.4.0", "2.4.1")]
+    assert idle[0] == idle[1]
+
+
+def test_caches_that_are_not_flushed_change_the_time() -> None:
+    stated = {"layout": "raidz2x8", "history": "database", "recordsize": "16K", "write_cache": True}
+    never = resolved(**stated, tunables={"zfs_nocacheflush": 1})
+    assert time_of(never) < 0.97 * time_of(resolved(**stated))
+
+
+def test_the_emptier_vdev_takes_more_of_what_clients_write() -> None:
+    """In proportion to free space: a fifth and four fifths of equal vdevs (metaslab_bias_enabled)."""
+    load = ["async-write,rate=200,size=128K"]
+    asked = resolved(layout="2*mirror2", fill=None, vdev_fills=[0.8, 0.2], load=load)
+    assert writer(asked).favour == pytest.approx((0.4, 1.6))
+    written = run_member(asked, blocks=6000).run.leaves["write_bytes"]
+    assert written[2] == pytest.approx(4.0 * written[1], rel=0.2)
+    even = resolved(layout="2*mirror2", load=load)
+    assert writer(even).favour == (1.0, 1.0)
+    assert writer(resolved(layout="2*mirror2")).favour == ()
+
+
+def test_synchronous_writes_to_a_log_do_not_hold_up_a_legacy_scan() -> None:
+    stated = {"release": "zol-0.7", "load": ["sync-write,rate=50,size=16K"]}
+    alone, log = (time_of(resolved(layout=each, **stated)) for each in ("raidz1x4", "raidz1x4+log:mirror2"))
+    assert log < 0.2 * alone
+    assert log == pytest.approx(time_of(resolved(release="zol-0.7")), rel=0.1)

@@ -30,6 +30,7 @@ from zsim.engine.compiled.memory import (
     clients_of,
     general_of,
     items_of,
+    vdevs_of,
     waits_of,
 )
 from zsim.engine.compiled.vdev import read_metadata, read_plainly, write_plainly
@@ -77,10 +78,13 @@ def client_asks(table: Table, client_number: int) -> None:
     Notes
     -----
     OpenZFS dbuf.c:dbuf_findbp, dnode.c:dnode_hold_impl: a block is found by the indirect blocks above it and
-    the dnode block above these, one after the other.
+    the dnode block above these, one after the other.  What goes to a separate intent log no scan of 0.7 or
+    before gives way to (zio.c:zio_vdev_io_start, spa_last_io).
     """
     general, client = general_of(table)[0], clients_of(table)[client_number]
-    general.last_client = general.now
+    first = client_items_of(table)[client.first + client.pick % client.items]
+    if vdevs_of(table)[items_of(table)[first & word_of(table, ITEM_MASK)].vdev].is_log == 0:
+        general.last_client = general.now
     client.awaits = missing_above(table, client_number)
     if client.awaits >= 0:
         item = items_of(table)[client.awaits & word_of(table, ITEM_MASK)]

@@ -38,7 +38,7 @@ from zsim.engine.sit_out import may_sit_out
 from zsim.engine.window import Window
 from zsim.scan.items import ScanItems
 from zsim.scan.program import Program
-from zsim.vdevs.kind import code_of, kind_of
+from zsim.vdevs.kind import LOG, code_of, kind_of
 
 CLIENT_MODES = {"random-read": RANDOM_READ, "sequential-read": SEQUENTIAL_READ, "sync-write": SYNC_WRITES}
 GROUP_ENTRIES = 256
@@ -136,6 +136,7 @@ class CompiledPlane:
             row["kind"], row["children"], row["parity"] = code_of(vdev.kind), vdev.children, vdev.parity
             row["ashift"], row["first_child"] = vdev.ashift, first
             row["data"], row["spares"] = vdev.data, vdev.spares
+            row["is_log"] = vdev.alloc_class == LOG
             _load_autosit(row, vdev)
             table = kind_of(vdev.kind).table(vdev)
             row["permutation"], row["permutations"] = laid_out, len(table)

@@ -139,6 +139,8 @@ class VdevRecord:
     spares: Int64
     permutation: Int64
     permutations: Int64
+    # Whether it is a separate intent log.
+    is_log: Int64
     # Whether slow children sit out, by which rules, when they were looked at last, and outliers so far.
     autosit: Int64
     sit_out: Float64

@@ -131,7 +131,7 @@ def look_for_outliers(table: Table, vdev: VdevRecord) -> None:
 
 @njit
 def _count_outlier(table: Table, vdev: VdevRecord, place: int, by: int) -> None:
-    """Count an outlier; a child that was one too often sits out, and outliers everywhere are forgiven."""
+    """Count an outlier; a child that was one too often sits out, and all begin anew."""
     sitting = sitting_of(table)
     vdev.outliers += by
     if vdev.outliers >= vdev.children:
@@ -140,6 +140,7 @@ def _count_outlier(table: Table, vdev: VdevRecord, place: int, by: int) -> None:
         vdev.outliers = 0
     sitting[place].outliers += by
     if sitting[place].outliers > MOST_OUTLIERS:
-        sitting[place].outliers = 0
+        for other in range(vdev.first_child, vdev.first_child + vdev.children):
+            sitting[other].outliers = 0
         sitting[place].sat += 1
         sitting[place].until = general_of(table)[0].now + vdev.sit_out

@@ -217,9 +217,11 @@ def _read_columns(table: Table, vdev: VdevRecord, plan: Plan, klass: int, slot_n
     for column in range(plan[0] - 1, -1, -1):
         child, place, size = piece_of(table, vdev, plan, column, True)
         leaf = source_leaf(table, vdev, child, place)
-        if not sits and sits_out(table, vdev, child):
+        if leaf < 0:
+            continue
+        if not sits and sits_out(table, vdev, child) and missing_columns(table, vdev, plan) < vdev.parity:
             sits = True
-        elif leaf >= 0:
+        else:
             queued += 1
             other = child_leaf[2 * (vdev.first_child + child) + 1]
             kind = OWNER_SCAN_COPY if other >= 0 and other != leaf else OWNER_SCAN_READ
@@ -258,10 +260,10 @@ def _read_data(
             break
         child, place, size = piece_of(table, vdev, plan, column, whole)
         leaf = source_leaf(table, vdev, child, place)
-        if not sits and sits_out(table, vdev, child):
-            sits = True
+        if leaf < 0:
             missing += 1
-        elif leaf < 0:
+        elif not sits and sits_out(table, vdev, child) and missing_columns(table, vdev, plan) < vdev.parity:
+            sits = True
             missing += 1
         elif size > 0:
             queued += 1
@@ -395,11 +397,17 @@ def any_missing(table: Table, vdev: VdevRecord, plan: Plan) -> bool:
     bool
         Where it is true a read of the block takes parity as well.
     """
+    return missing_columns(table, vdev, plan) > 0
+
+
+@njit
+def missing_columns(table: Table, vdev: VdevRecord, plan: Plan) -> int:
+    """Return how many columns of a map lie on children that cannot be read."""
+    missing = 0
     for column in range(plan[0]):
         child, place, _ = piece_of(table, vdev, plan, column, True)
-        if source_leaf(table, vdev, child, place) < 0:
-            return True
-    return False
+        missing += 1 if source_leaf(table, vdev, child, place) < 0 else 0
+    return missing
 
 
 @njit

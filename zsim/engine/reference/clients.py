@@ -16,6 +16,7 @@ from zsim.engine.reference.clock import Signal, Steps
 from zsim.engine.reference.scan import Metadata
 from zsim.engine.reference.state import Child, Item, Shared
 from zsim.engine.reference.vdev import VdevProcess
+from zsim.vdevs.kind import LOG
 
 
 class Client:
@@ -95,8 +96,12 @@ class Client:
         self._ask_for(wanted)
 
     def _ask_for(self, wanted: list[Item]) -> None:
-        """Ask for blocks, or first for metadata that leads to them (dbuf.c:dbuf_findbp)."""
-        self.shared.last_client = self.shared.now
+        """Ask for blocks, or first for metadata that leads to them (dbuf.c:dbuf_findbp).
+
+        What goes to a separate intent log no scan gives way to (0.7 zio.c:zio_vdev_io_start, spa_last_io).
+        """
+        if self.vdevs[wanted[0].vdev].model.alloc_class != LOG:
+            self.shared.last_client = self.shared.now
         missing = None if self.model.kind == "sync-write" else self.metadata.missing_above(wanted)
         if missing is not None:
             self.metadata.demand(missing, self.slot, lambda: self._ask_for(wanted))

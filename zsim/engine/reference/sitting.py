@@ -114,13 +114,13 @@ class SittingOut:
         return self._sits(child) or leaf < 0 or self.watch.is_faulted(leaf)
 
     def _count(self, child: int, by: int, seconds: float) -> None:
-        """Count an outlier; a child that was one too often sits out, and outliers everywhere are forgiven."""
+        """Count an outlier; a child that was one too often sits out, and all begin anew."""
         self.together += by
         if self.together >= len(self.outliers):
             self.outliers = [max(0, count - FORGIVEN) for count in self.outliers]
             self.together = 0
         self.outliers[child] += by
         if self.outliers[child] > MOST_OUTLIERS:
-            self.outliers[child] = 0
+            self.outliers = [0] * len(self.outliers)
             self.sat[child] += 1
             self.until[child] = self.shared.now + seconds

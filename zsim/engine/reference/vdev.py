@@ -119,7 +119,7 @@ class StripedVdev(VdevProcess):
         """
         self.sitting.look(self.model)
         parts = self._parts(offset, psize, columns)
-        readable = [piece for part in parts for piece in self._read_now(part)]
+        readable = [piece for part in parts for piece in self._read_now(part, part)]
         for piece in readable:
             # A column that is read from a live old disk is copied by its `replacing` vdev.
             is_copied = self.model.write_leaf[piece[0]] not in (NOT_REPAIRED, TO_SPARE, self._source(piece))
@@ -162,16 +162,20 @@ class StripedVdev(VdevProcess):
         ]
         return self._writes(pieces, klass, flags, done)
 
-    def _read_now(self, part: list[Piece]) -> list[Piece]:
-        """Return the readable columns of a part, last to first, without the first that sits out."""
-        backwards = part[::-1]
-        sitting = next((piece for piece in backwards if self.sitting.sits_out(piece[0])), None)
+    def _read_now(self, columns: list[Piece], part: list[Piece]) -> list[Piece]:
+        """Return the readable ones of the columns of a part, last to first.
+
+        Left out is the first that sits out, where there is parity for it.
+        """
+        backwards, missing = columns[::-1], sum(not self._is_readable(piece) for piece in part)
+        sits = (piece for piece in backwards if self._is_readable(piece) and self.sitting.sits_out(piece[0]))
+        sitting = next(sits, None) if missing < self.model.parity else None
         return [piece for piece in backwards if self._is_readable(piece) and piece is not sitting]
 
     def _needed(self, part: list[Piece], first: int) -> list[Piece]:
         data = part[first:]
-        is_degraded = len(self._read_now(data)) < len(data)
-        return [piece for piece in self._read_now(part if is_degraded else data) if piece[2] > 0]
+        is_degraded = len(self._read_now(data, part)) < len(data)
+        return [piece for piece in self._read_now(part if is_degraded else data, part) if piece[2] > 0]
 
     def _leaves_to_repair(self, piece: Piece, was_read: bool) -> list[int]:
         """Return the leaf that misses a column, and for a copy that was not read the healthy one as well.

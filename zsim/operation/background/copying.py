@@ -306,5 +306,5 @@ def with_clients(
     more = scan_items(blocks, seed=setup.seed, wanted=every, vdevs=damaged_vdevs(model))
     plain = plain_items(more.vdev, more.offset, more.psize, level0=more.level0, columns=more.columns)
     items = joined_items(copies, plain)
-    items, log = with_log(model, setup.log_bytes, items)
+    items, log = with_log(model, setup.release, setup.log_bytes, items)
     return items, readable + len(copies), log

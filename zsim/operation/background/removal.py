@@ -205,7 +205,8 @@ class RemovalScan(BackgroundScan):
         writes = pool.control.writes
         writes.cursors = [self._elsewhere(*cursor) for cursor in writes.cursors]
         writes.further = [[self._elsewhere(*cursor) for cursor in each] for each in writes.further]
-        writes.data_cursor = self._elsewhere(*writes.data_cursor)
+        stays = [cursor for cursor in writes.data_cursors if cursor[0] != evacuation.vdev]
+        writes.data_cursors = stays or writes.data_cursors
 
     def _elsewhere(self, vdev: int, offset: int) -> tuple[int, int]:
         """Return where a new block goes: none to the vdev that leaves."""

@@ -18,6 +18,7 @@ from zsim.engine.leaf_rules import wait_of_bin
 from zsim.engine.model import NOT_REPAIRED, ClientModel, PlaneModel, VdevModel, WriterModel
 from zsim.operation.run import Run, RunResult, RunSetup
 from zsim.scenario.parts import DAY_SECONDS, Load
+from zsim.scenario.releases.capacity import vdev_sizes
 from zsim.scenario.releases.profile import COPIES, ReleaseProfile
 
 CLIENT_CYCLE_S, MOST_CLIENTS = constant("clients.cycle_s"), whole_constant("clients.most")
@@ -71,8 +72,25 @@ def writer(case: Case) -> WriterModel:
     for load in case.load:
         if load.kind in WRITES:
             total += write_rate(load) * request_bytes(load, case)
-    most = float(case.release.most_dirty(case.memory))
-    return WriterModel(rate=total, record_bytes=case.usual_record, most_dirty_bytes=most)
+    release, memory = case.release, case.memory
+    return WriterModel(
+        rate=total,
+        record_bytes=case.usual_record,
+        most_dirty_bytes=float(release.most_dirty(memory)),
+        busy_bytes=release.busy_dirty(memory),
+        favour=_favour(case) if total > 0.0 else (),
+    )
+
+
+def _favour(case: Case) -> tuple[float, ...]:
+    """Return by which factor each data vdev is favoured for its free space (metaslab_bias_enabled)."""
+    if not case.release.tunables.get("metaslab_bias_enabled", 1) or len(case.layout.data) < 2:
+        return ()
+    sizes = vdev_sizes(case.layout, case.drive_size, case.release)
+    fills = (case.fill,) * len(sizes) if case.scenario.vdev_fills is None else case.scenario.led_fills
+    free = [size * (1.0 - fill) for size, fill in zip(sizes, fills, strict=True)]
+    mean = max(math.fsum(free) / len(free), 1.0)
+    return tuple(each / mean for each in free)
 
 
 def log_bytes(case: Case) -> int:

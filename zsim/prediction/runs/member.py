@@ -12,7 +12,7 @@ from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel
 from zsim.operation.background.removal import RemovalWork
 from zsim.operation.result import followed, seconds_of
-from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement, slice_of
+from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement
 from zsim.pool.blocks import BlockTable
 from zsim.prediction.groups import degraded_bytes, degraded_share
 from zsim.prediction.inputs.clients import Now, client_groups, has_hours, log_bytes, set_by, spans, writer
@@ -165,7 +165,7 @@ def run_and_quiet(
 
 def _left_over(setup: RunSetup) -> bool:
     """Tell whether the end of a txg finishes work: what is cached, or what a writer wants written."""
-    return setup.model.writer.rate > 0.0 or any(leaf.drive.flush_each_txg for leaf in setup.model.leaves)
+    return setup.model.writer.rate > 0.0 or setup.flushes
 
 
 def _second(case: Case, setup: RunSetup) -> SecondReplacement:
@@ -456,7 +456,7 @@ def scaled(
     Work grows with the bytes: slices, and what the ends of their txgs finish of it.  Quiet ends of txgs come
     once for each slice of the real run; see `zsim.prediction.runs.rhythm`.
     """
-    slice_s, ends = slice_of(setup), _ends(run, setup)
+    slice_s, ends = run.slice_s, _ends(run, setup)
     phases = {}
     ended = 0.0
     for phase, times in (("visit", scale), ("issue", scale if repaired is None else repaired)):

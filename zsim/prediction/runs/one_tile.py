@@ -252,7 +252,7 @@ def tile_result(
     visit, issue = seconds_of(run.phases, "visit"), seconds_of(run.phases, "issue")
     share, span_s = (visit + issue) / max(counted.end, 1e-9), counted.end
     if run.quiet_s is not None and not run.complete:
-        share = max(share, run.txg.slice_s / (run.txg.slice_s + run.quiet_s))
+        share = max(share, run.slice_s / (run.slice_s + run.quiet_s))
         span_s = min(span_s, run.visit_s / run.plan.visits + run.issue_s / run.plan.times)
     every = whole_s / run.time_s
     visit_s, issue_s = run.visit_s * share * every, run.issue_s * share * every

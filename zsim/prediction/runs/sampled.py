@@ -24,7 +24,6 @@ from zsim.operation.result import Slices, seconds_of
 from zsim.operation.run import Run, RunResult, RunSetup, ScanSample, ScanStrategy
 from zsim.operation.scans import LegacyScan, SortedScan
 from zsim.operation.setup import plain_prefetch
-from zsim.operation.txg import TxgRules
 from zsim.prediction.runs.rhythm import quiet_end
 from zsim.prediction.runs.rounds import MetadataPhase, orders_in_rounds
 from zsim.prediction.runs.sources import SampledEntries, SampledVisits
@@ -133,9 +132,9 @@ class SampledRun:
         return self.pool.phases
 
     @property
-    def txg(self) -> TxgRules:
-        """When the scan pauses for a txg."""
-        return self.pool.txg
+    def slice_s(self) -> float:
+        """How long the scan usually runs in a txg [s]."""
+        return self.pool.usual_slice_s
 
     @property
     def known(self) -> bool:
@@ -159,7 +158,7 @@ class SampledRun:
         # The first txg of a scan writes more, and comes once.
         end = float(np.mean(self.visit_ends[1:] or self.visit_ends[:1] or (0.0,)))
         end = min(end, self._mean_end()) if self.quiet_s is None else self.quiet_s
-        return self.plan.visits * active * (1.0 + end / self.txg.slice_s)
+        return self.plan.visits * active * (1.0 + end / self.slice_s)
 
     @property
     def issue_s(self) -> float:
@@ -194,7 +193,7 @@ class SampledRun:
         yield from self._visit_steps(self._scan)
         assert blocks.queue is not None
         if (memory := self.plan.memory) is not None:
-            known = MetadataPhase(self.plan.times, self.plan.visits, self.visit_s, self.txg.slice_s)
+            known = MetadataPhase(self.plan.times, self.plan.visits, self.visit_s, self.slice_s)
             self._items, orders = orders_in_rounds(blocks, self.plane, memory, known)
         else:
             orders = [address_order(blocks.queue, vdev) for vdev in range(len(blocks.windows))]
@@ -483,12 +482,12 @@ class SampledRun:
         done = float(work[place[-1]] - work[place[0]]) - flight
         idle = max(0.0, active - issuing - flight * issuing / done) if done > flight else 0.0
         cached = period.ended - self.quiet_s
-        part = (issuing + cached) / (self.txg.slice_s + cached)
+        part = (issuing + cached) / (self.pool.usual_slice_s + cached)
         return float((self.quiet_s + idle) * max(0.0, 1.0 - part))
 
     @property
     def _cached(self) -> bool:
-        return any(leaf.drive.flush_each_txg for leaf in self.setup.model.leaves)
+        return self.setup.flushes
 
     def _last_txg(self) -> float:
         """Return what the end of the last txg has more than its share of the scan: half of it on average."""
@@ -504,7 +503,7 @@ class SampledRun:
     def _mean_slice(self) -> float:
         """Return how long a slice takes, drain included [s]."""
         full = self._full()
-        return math.fsum(each.drained - each.begin for each in full) / len(full) if full else self.txg.slice_s
+        return math.fsum(each.drained - each.begin for each in full) / len(full) if full else self.slice_s
 
     def _full(self) -> list[Period]:
         return [each for each in self.periods if each.whole] or self.periods

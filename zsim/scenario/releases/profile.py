@@ -9,6 +9,7 @@ release may be named by its series (``openzfs-2.3``: the last patch level), by a
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -32,6 +33,11 @@ COPIES: tuple[Operation, ...] = ("rebuild", "expand", "remove")
 """What copies by address, without looking at block pointers."""
 
 GIB = 1 << 30
+# From here on a txg that has too much dirty data is waited for while another one is written.
+KICKED_BY_TXG = (2, 1, 6)
+ARC_OF_MOST_MEMORY = (2, 3)
+# Reciprocals of the share of the ARC's maximum that rebuilds may take, since which version.
+REBUILD_SHARES = (((2, 2), 2), ((2, 1, 12), 4))
 _FAMILIES = "openzfs|zfsonlinux|zol|zfs|freebsd|solaris"
 _VERSION = re.compile(rf"(?:({_FAMILIES})-?)?v?(\d+(?:\.\d+)+)(?:-.*)?", re.ASCII)
 _SCRUB_MINIMUM = ("zfs_scrub_min_time_ms", "zfs_scan_min_time_ms")
@@ -342,6 +348,36 @@ class ReleaseProfile:
         if self.dirty_data_cap == "none":
             return memory >> self.tunables["zfs_write_limit_shift"]
         return self.dirty_data_max(memory)
+
+    def busy_dirty(self, memory: int) -> float:
+        """Return with how much dirty data a scan gives way after its least time [bytes].
+
+        Notes
+        -----
+        OpenZFS dsl_scan.c dsl_scan_check_suspend: zfs_vdev_async_write_active_min_dirty_percent of what may
+        be dirty.  From 2.1.6 a txg with zfs_dirty_data_sync_percent of it is waited for (txg.c txg_kick).
+        Releases before dirty data was limited (v28) ask whether someone waits for the txg, no more.
+        """
+        if self.dirty_data_cap == "none":
+            return math.inf
+        percent = self.tunables["zfs_vdev_async_write_active_min_dirty_percent"]
+        if self.openzfs_version >= KICKED_BY_TXG:
+            percent = min(percent, self.tunables["zfs_dirty_data_sync_percent"])
+        return self.dirty_data_max(memory) * percent / 100
+
+    def arc_max(self, memory: int) -> int:
+        """Return how large the ARC may become on Linux [bytes] (arc_os.c arc_default_max)."""
+        if self.openzfs_version < ARC_OF_MOST_MEMORY:
+            return memory // 2
+        return max(memory * 5 // 8, memory - GIB)
+
+    def most_rebuilding(self, memory: int) -> int | None:
+        """Return what rebuilds of a pool may have in flight together [bytes], None: no limit.
+
+        Source: OpenZFS vdev_rebuild.c vdev_rebuild_thread, vr_bytes_inflight_max.
+        """
+        share = next((share for since, share in REBUILD_SHARES if self.openzfs_version >= since), None)
+        return None if share is None else self.arc_max(memory) // share
 
     def dirty_data_max(self, memory: int) -> int:
         """Return the limit on dirty data [bytes] of a machine with `memory` bytes.
