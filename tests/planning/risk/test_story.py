@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.planning.timeline.telling import KnownPasses
 from zsim.base.errors import InputError
 from zsim.cli.main import main
 from zsim.planning.risk.api import is_endless, risk
@@ -183,3 +184,21 @@ def test_bad_input_is_one_sentence(flags: str, field: str, capsys: pytest.Captur
 ])  # fmt: skip
 def test_an_unreadable_block_keeps_a_resilver_from_ending_up_to_0_8(release: str, endless: bool) -> None:
     assert is_endless(load_release(release)) == endless
+
+
+def test_a_plan_in_which_nothing_is_missing_lasts_as_long_as_its_scrub(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Three of six drives within ten hours; the pool is whole after 0 s, which is no length of anything."""
+    known = KnownPasses(hours=20.0)
+    monkeypatch.setattr(timelines, "Passes", lambda: known)
+    pool = {"layout": "raidz2x6", "drive_size": "4TB", "fill": 0.5}
+    plan = Plan.from_dict({"scenario": pool, "events": [{"do": "scrub"}]})
+    inputs = RiskInputs(afr=0.05, correlation=1.0, latent=False, detect=0.0)
+    found = risk(plan, inputs, hours_of=lambda _pool, _report: Quantiles(p50=20 * HOUR))
+    assert "whole all the time, over after 10 h" in found.subject
+    rate = -math.log(0.95) / 8766
+    assert found.window.vdev.p == pytest.approx(20 * (10 * rate) ** 3, rel=0.01)
+    nothing = Plan.from_dict({"scenario": pool, "events": [{"do": "set", "set": {"fill": 0.6}}]})
+    with pytest.raises(InputError, match="nothing in it takes time"):
+        risk(nothing, inputs, hours_of=lambda _pool, _report: Quantiles(p50=20 * HOUR))

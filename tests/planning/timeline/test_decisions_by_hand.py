@@ -67,6 +67,25 @@ def test_the_best_has_the_least_time_without_redundancy_then_it_is_whole_first()
     ]  # fmt: skip
 
 
+def scrubs(name: str, over: float) -> DecisionAlternative:
+    passes, whole = (row(0.0, over, over, over, kind="scrub"),), np.zeros(WORLDS)
+    found = answer(title=name, whole=whole, whole_s=three(0.0, 0.0, 0.0), passes=passes, over=whole + over)
+    return DecisionAlternative(name, found)
+
+
+def test_where_nothing_is_repaired_the_scrub_that_is_over_first_is_best() -> None:
+    """A pool that stays whole is whole after 0 s whatever is done: that tells the ways apart by nothing."""
+    found = Decision(ranked((scrubs("wait", 7 * HOUR), scrubs("stop the load now", 4 * HOUR))))
+    assert [(each.name, each.reason, each.wins) for each in found.alternatives] == [
+        ("stop the load now", "best", 1.0), ("wait", "over 3 h later", 0.0),
+    ]  # fmt: skip
+    assert found.headline == "Best: stop the load now; whole all the time; the scrub is over after 4 h"
+    assert found.grid().head[1] == "over after (p10 to p90)"
+    assert [each[1] for each in found.grid().rows] == ["4 h", "7 h"]
+    ways: Any = found.to_dict()["alternatives"]
+    assert [each["over_s"]["p50"] for each in ways] == [4 * HOUR, 7 * HOUR]
+
+
 def test_what_is_nearly_equal_is_told_apart_by_work_lost() -> None:
     assert order(way("a", 100 * HOUR, redone=2**30), way("b", 100.1 * HOUR)) == [
         ("b", "best"), ("a", "1G more done twice"),

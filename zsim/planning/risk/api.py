@@ -128,6 +128,9 @@ def _told(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Told:
     if inputs.chosen_method != "chain":
         raise InputError("method", inputs.chosen_method, "plans are solved as chains", "leave it out")
     story = timeline(plan, on_progress=lambda share, words: report(0.8 * share, words))
+    if not (story.whole.any() or story.over.any()):
+        allowed = "nothing in it takes time: no drive is missing, and no pass runs"
+        raise InputError("plan", story.title, allowed, "let a drive fail, or scrub")
     by_number = {
         number: group_of(vdev, case, inputs)
         for number, vdev in enumerate(case.layout.vdevs)
@@ -145,8 +148,23 @@ class Told(NamedTuple):
     @property
     def pace(self) -> Spread:
         """How long it takes, as a multiple of the middle [1]."""
-        low, middle, high = (self.timeline.whole_s[name] or math.inf for name in ("p10", "p50", "p90"))
+        times = self.length
+        low, middle, high = (
+            math.inf if value is None else value for value in (times.p10, times.p50, times.p90)
+        )
         return Spread(1.0, low / middle, high / middle)
+
+    @property
+    def length(self) -> Quantiles:
+        """How long it takes until the pool is whole; where it always is, until its scrub ends."""
+        found = self.timeline
+        return Quantiles(**(found.over_s if found.stays_whole else found.whole_s))
+
+    @property
+    def words(self) -> str:
+        """What the plan is, and how long it takes."""
+        until = "whole all the time, over" if self.timeline.stays_whole else "whole"
+        return f"{self.timeline.title}: {until} after {_length(self.length)}"
 
     def loss(self, drawn: LossSurface) -> Loss:
         """Return the chances within the plan."""
@@ -293,7 +311,7 @@ def _subject(case: Case, hours: Quantiles, told: Told | None) -> str:
     pool = f"{case.layout}, {full}, {case.release.name}, repair {_length(hours)}"
     if told is None:
         return pool
-    return f"{told.timeline.title}: whole after {_length(Quantiles(**told.timeline.whole_s))}; {pool}"
+    return f"{told.words}; {pool}"
 
 
 def _length(hours: Quantiles) -> str:

@@ -16,12 +16,12 @@ from zsim.base.parsed import table
 from zsim.base.provenance import SCHEMA_VERSION
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.timeline.api import cleaned, read_plan, timeline
-from zsim.planning.timeline.passes import F64, Passes, facts, percentiles
+from zsim.planning.timeline.passes import F64, Passes, Percentiles, facts, percentiles
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.pool import sick_drives
 from zsim.planning.timeline.result import Timeline
 from zsim.planning.timeline.rules import Rules, rules_of
-from zsim.planning.timeline.wording import span, stated
+from zsim.planning.timeline.wording import outcome, span, stated
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.output import SavedAnswer
 from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, html_table, plain, rich_table
@@ -60,7 +60,8 @@ class DecisionAlternative:
     reason : str
         Against the best alternative, or what makes it the best.
     wins : float
-        Share of the worlds in which it is whole no later than every other alternative.
+        Share of the worlds in which it is whole no later than every other alternative; where nothing is
+        repaired, over no later.
     """
 
     name: str
@@ -73,6 +74,7 @@ class DecisionAlternative:
         return {
             "alternative": self.name,
             "whole_s": self.found.whole_s,
+            "over_s": self.found.over_s,
             "exposed_s": {str(left): percentiles(times) for left, times in self.found.exposed.items()},
             "redone_bytes": self.found.redone_bytes,
             "read_bytes": self.found.read_bytes,
@@ -95,7 +97,7 @@ class Decision(SavedAnswer):
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Decision: {self.best.name}: whole after {span(self.best.found.whole_s)}>"
+        return f"<Decision: {self.best.name}: {outcome(self.best.found)}>"
 
     @property
     def best(self) -> DecisionAlternative:
@@ -104,8 +106,8 @@ class Decision(SavedAnswer):
 
     @property
     def headline(self) -> str:
-        """The best alternative, and when the pool is whole with it."""
-        return f"Best: {self.best.name}; whole after {span(self.best.found.whole_s)}"
+        """The best alternative, and when the pool is whole with it, or its scrub over."""
+        return f"Best: {self.best.name}; {outcome(self.best.found)}"
 
     @property
     def _told(self) -> tuple[str, ...]:
@@ -130,9 +132,14 @@ class Decision(SavedAnswer):
         rows = []
         for each in self.alternatives:
             data = each.to_dict()
-            whole, exposed = table(data, "whole_s"), table(data, "exposed_s")
-            plain = {name: value for name, value in data.items() if name not in ("whole_s", "exposed_s")}
-            times = {f"whole_{name}_s": value for name, value in whole.items()}
+            records = ("whole_s", "over_s", "exposed_s")
+            exposed = table(data, "exposed_s")
+            plain = {name: value for name, value in data.items() if name not in records}
+            times = {
+                f"{kind}_{name}_s": value
+                for kind in ("whole", "over")
+                for name, value in table(data, f"{kind}_s").items()
+            }
             left = {f"left_{left}_s": table(exposed, left)["p50"] for left in exposed}
             rows.append(plain | times | left)
         return data_frame(rows)
@@ -140,22 +147,29 @@ class Decision(SavedAnswer):
     def grid(self) -> Grid:
         """Return the table in print."""
         levels = sorted({left for each in self.alternatives for left in each.found.exposed})
+        verifies = _nothing_repaired(self.alternatives)
         head = (
             "alternative",
-            "whole after (p10 to p90)",
+            f"{'over' if verifies else 'whole'} after (p10 to p90)",
             *(_level_name(left) for left in levels),
             "work lost",
             "reason",
         )
-        return Grid(head, tuple(self._row(each, levels) for each in self.alternatives))
+        return Grid(
+            head,
+            tuple(
+                self._row(each, levels, each.found.over_s if verifies else each.found.whole_s)
+                for each in self.alternatives
+            ),
+        )
 
     @staticmethod
-    def _row(each: DecisionAlternative, levels: Sequence[int]) -> tuple[str, ...]:
+    def _row(each: DecisionAlternative, levels: Sequence[int], times: Percentiles) -> tuple[str, ...]:
         exposed = each.found.exposed
         known = [format_duration(_middle(exposed[left])) if left in exposed else "0 s" for left in levels]
         return (
             each.name,
-            span(each.found.whole_s),
+            span(times),
             *known,
             format_bytes(each.found.redone_bytes),
             each.reason,
@@ -329,22 +343,31 @@ def ranked(found: Sequence[DecisionAlternative]) -> tuple[DecisionAlternative, .
     """Return the alternatives, the best first, each with its reason.
 
     The best is the one with the least time without redundancy where these differ, else the one that is whole
-    first; what is nearly equal is told apart by the work lost.
+    first (where nothing is repaired: over first); what is nearly equal is told apart by the work lost.
     """
-    whole = np.stack([each.found.whole for each in found])
-    wins = (whole <= whole.min(axis=0) * (1.0 + 1e-9)).mean(axis=1)
-    order = sorted(range(len(found)), key=lambda place: _key(found[place].found))
-    best = found[order[0]]
+    verifies = _nothing_repaired(found)
+    times = [each.found.over if verifies else each.found.whole for each in found]
+    wins = (np.stack(times) <= np.min(times, axis=0) * (1.0 + 1e-9)).mean(axis=1)
+    order = sorted(range(len(found)), key=lambda place: _key(found[place].found, times[place]))
+    first = order[0]
+    word = "over" if verifies else "whole"
+    reasons = {
+        p: _reason(found[p], found[first], times[p], times[first], word) for p in order if p != first
+    } | {first: "best"}
     return tuple(
-        DecisionAlternative(found[p].name, found[p].found, _reason(found[p], best), float(wins[p]))
-        for p in order
+        DecisionAlternative(found[p].name, found[p].found, reasons[p], float(wins[p])) for p in order
     )
 
 
-def _key(found: Timeline) -> tuple[float, ...]:
-    lost = float(np.mean(~np.isfinite(found.whole)))
+def _nothing_repaired(found: Sequence[DecisionAlternative]) -> bool:
+    """Tell whether the pool stays whole whatever is done: what is compared then is when the scrub is over."""
+    return all(each.found.stays_whole for each in found)
+
+
+def _key(found: Timeline, times: F64) -> tuple[float, ...]:
+    lost = float(np.mean(~np.isfinite(times)))
     naked = _middle(found.exposed[0]) if 0 in found.exposed else 0.0
-    finite = _middle(found.whole)
+    finite = _middle(times)
     return (round(lost, 2), _rough(naked), _rough(finite), float(found.redone_bytes))
 
 
@@ -353,23 +376,21 @@ def _rough(seconds: float) -> float:
     return float(np.floor(np.log(max(seconds, 60.0)) / TIE)) if np.isfinite(seconds) else np.inf
 
 
-def _reason(each: DecisionAlternative, best: DecisionAlternative) -> str:
+def _reason(each: DecisionAlternative, best: DecisionAlternative, own: F64, least: F64, word: str) -> str:
     """Say why an alternative stands where it does."""
-    if each is best:
-        return "best"
     naked = _difference(each, best, 0)
     if naked > 60:
         return f"{format_duration(naked)} longer without redundancy"
     with np.errstate(invalid="ignore"):
-        later = each.found.whole - best.found.whole
+        later = own - least
     known = later[np.isfinite(later)]
     if not len(known):
-        return "never whole"
+        return f"never {word}"
     middle = _middle(known)
-    if abs(middle) > TIE * _middle(best.found.whole):
+    if abs(middle) > TIE * _middle(least):
         sure = float(np.mean(np.sign(known) == np.sign(middle)))
         often = "" if sure >= SURE else f", in {sure:.0%} of the simulated pools"
-        return f"whole {format_duration(abs(middle))} {'later' if middle > 0 else 'earlier'}{often}"
+        return f"{word} {format_duration(abs(middle))} {'later' if middle > 0 else 'earlier'}{often}"
     more = each.found.redone_bytes - best.found.redone_bytes
     return f"{format_bytes(more)} more done twice" if more > 0 else "no difference that counts"
 

@@ -76,6 +76,7 @@ def timeline_of(
         exposed=_exposed(levels, min(vdev.spec.tolerance for vdev in middle.vdevs)),
         full=_full(middle),
         redone=redone,
+        over=np.array([max((each.ends for each in pool.history), default=0.0) for pool in pools]),
     )
 
 
