@@ -129,7 +129,7 @@ def test_vdevs_of_a_plan_add_up() -> None:
 class FakeTimeline:
     """A raidz1x10 without redundancy for 24 h."""
 
-    title = "a drive fails"
+    title, stays_whole = "a drive fails", False
 
     def __init__(self, whole: float | None = 24 * HOUR) -> None:
         self.whole_s = {"p10": whole, "p50": whole, "p90": whole}

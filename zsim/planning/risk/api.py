@@ -128,7 +128,7 @@ def _told(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Told:
     if inputs.chosen_method != "chain":
         raise InputError("method", inputs.chosen_method, "plans are solved as chains", "leave it out")
     story = timeline(plan, on_progress=lambda share, words: report(0.8 * share, words))
-    if not (story.whole.any() or story.over.any()):
+    if story.whole_s["p90"] == 0.0 and not story.stays_whole:
         allowed = "nothing in it takes time: no drive is missing, and no pass runs"
         raise InputError("plan", story.title, allowed, "let a drive fail, or scrub")
     by_number = {
