@@ -202,3 +202,42 @@ def test_a_plan_in_which_nothing_is_missing_lasts_as_long_as_its_scrub(
     nothing = Plan.from_dict({"scenario": pool, "events": [{"do": "set", "set": {"fill": 0.6}}]})
     with pytest.raises(InputError, match="nothing in it takes time"):
         risk(nothing, inputs, hours_of=lambda _pool, _report: Quantiles(p50=20 * HOUR))
+
+
+@pytest.mark.parametrize(("discipline", "factor"), [("apart", 0.5), ("restart", 1.0)])
+def test_a_failure_that_starts_the_resilver_anew_leaves_the_others_missing_for_all_of_it(
+    discipline: Any, factor: float
+) -> None:
+    """Two of eleven missing: a third fails at some moment, the fourth then or in all of the new pass."""
+    group, world = Group(children=11, tolerance=3, discipline=discipline), one_world(RATE, 36 * HOUR)
+    found = degraded_loss(group, world, 2).vdev[0]
+    assert found == pytest.approx(factor * 9 * 8 * (RATE * 36 * HOUR) ** 2, rel=2e-3)
+    assert degraded_loss(group, world, 3).vdev[0] == pytest.approx(8 * RATE * 36 * HOUR, rel=1e-3)
+
+
+def test_a_drive_that_works_while_it_is_replaced_costs_no_redundancy() -> None:
+    """Two of ten have to fail within the day: half of ten times nine, and not one of nine."""
+    pool = {"layout": "raidz1x10", "old_drive": "online"}
+    found = risk(pool, RiskInputs(hours=24 * HOUR, afr=0.05, correlation=1.0, latent=False, detect=12 * HOUR))
+    expected = 45 * (24 * -math.log(0.95) / 8766) ** 2
+    assert found.window.vdev.p == pytest.approx(expected, rel=2e-3)
+    assert any("no redundancy is missing as long as it does" in each for each in found.warnings)
+    gone = risk({**pool, "old_drive": "missing"}, FIXED)
+    assert found.per_year.vdev.p > gone.per_year.vdev.p, "a year is about drives that fail, found 12 h later"
+
+
+def test_a_plan_says_where_further_failures_make_it_longer(told: FakeTimeline) -> None:
+    told.redundancy = (Level("raidz2-0", 0.0, 24 * HOUR, 1),)
+    for release, said in (("zol-0.7", True), ("openzfs-2.3", False)):
+        plan = Plan.from_dict({**PLAN, "scenario": {"layout": "raidz2x10", "release": release}})
+        found = risk(plan, RiskInputs(afr=0.05), hours_of=lambda _pool, _report: Quantiles(p50=24 * HOUR))
+        assert any("begins the resilver anew" in each for each in found.warnings) == said
+
+
+@pytest.mark.parametrize(
+    ("operation", "layout"), [("expand", "raidz2x6"), ("remove", "2*mirror2"), ("scrub", "mirror2")]
+)
+def test_what_repairs_nothing_gives_no_time_of_repairs(operation: str, layout: str) -> None:
+    """The days of an expansion stood for those in which a failed drive is missing, in a year as in many."""
+    with pytest.raises(InputError, match=f"operation '{operation}' .* repairs no missing drive; .*--plan"):
+        risk({"layout": layout, "operation": operation}, FIXED)

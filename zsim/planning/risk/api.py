@@ -64,6 +64,8 @@ if TYPE_CHECKING:
 TERA = 1e12
 MOST_TOLERATED = 7
 HALF_REPAIRED = 0.5
+NO_REPAIR = {"scrub": "a scrub", "expand": "an expansion", "remove": "a removal"}
+"""Operations that are no repair, whose duration is that of no failed drive's absence."""
 
 Hours = Callable[[Scenario, Report], Quantiles]
 """Gives the duration of a scenario's repair."""
@@ -106,7 +108,7 @@ def risk(
     asked = with_erc_of(asked, scenario.erc)
     case = resolve(scenario)
     _refuse(case)
-    if plan is None and missing_at_first(case) > 1:
+    if plan is None and missing_at_first(case) != 1:
         _refuse_missing(case, asked)
     found = _hours(asked, scenario, report, hours_of or predicted_hours)
     spread = Spread(found.p50, found.p10 or found.p50, found.p90 or found.p50)
@@ -187,8 +189,10 @@ def _hours(inputs: RiskInputs, scenario: Scenario, report: Report, hours_of: Hou
 
 def _refuse(case: Case) -> None:
     """Refuse what has no window of its own, or a chance that nothing but a fire would decide."""
-    if case.operation == "scrub":
-        raise InputError("operation", "scrub", "a scrub repairs no missing drive", "ask for a resilver")
+    if case.operation in NO_REPAIR:
+        allowed = f"{NO_REPAIR[case.operation]} repairs no missing drive"
+        remedy = "ask for a resilver, or of the whole with --plan (do = 'expand', 'remove' or 'scrub')"
+        raise InputError("operation", case.operation, allowed, remedy)
     for vdev in case.layout.vdevs:
         if vdev.tolerance > MOST_TOLERATED:
             allowed = f"mirrors of up to {MOST_TOLERATED + 1} drives are computed"
@@ -197,7 +201,8 @@ def _refuse(case: Case) -> None:
 
 def missing_at_first(case: Case) -> int:
     """Return how many drives of the vdev are missing when the repair begins, replaced by it or not."""
-    return case.replace + len(missing_drives(case.scenario.evidence or ()))
+    gone = 0 if case.old_drive == "online" else case.replace
+    return gone + len(missing_drives(case.scenario.evidence or ()))
 
 
 def _refuse_missing(case: Case, inputs: RiskInputs) -> None:
@@ -208,7 +213,8 @@ def _refuse_missing(case: Case, inputs: RiskInputs) -> None:
         raise InputError("drives missing", count, allowed, "copy what is readable, and see zpool status -v")
     if inputs.chosen_method != "chain" or inputs.mttr is not None:
         name, value = ("--mttr", inputs.mttr) if inputs.mttr is not None else ("method", inputs.method)
-        allowed = f"{count} drives are missing, and that is solved as a chain with a fixed repair"
+        words = f"{count} drives are missing" if count else "the replaced drive still works"
+        allowed = f"{words}, and that is solved as a chain with a fixed repair"
         raise InputError(name, value, allowed, "leave it out")
 
 
@@ -257,7 +263,7 @@ def _answer(
     missing = missing_at_first(case) if told is None else 1
     if told is not None:
         window = told.loss(drawn)
-    elif missing > 1:
+    elif missing != 1:
         window = drawn.loss(degraded_loss(parts[0][1], worlds, missing))
     else:
         window = drawn.loss(window_loss(parts[0][1], worlds, method, inputs.seed))
@@ -279,7 +285,7 @@ def _answer(
         missing_s=float(drawn.many.missing.mean()),
         movers=movers(scores, first.vdev),
         assumptions=tuple(Assumed(field=name, text=text) for name, text in known.notes.items()),
-        warnings=warnings(case, inputs),
+        warnings=warnings(case, inputs, told is not None),
         inputs={"stated": as_plain(inputs), "taken": _taken(known, len(worlds), parts[0][1])},
         provenance=_provenance(case, inputs),
     )
@@ -336,7 +342,7 @@ def _taken(known: Unknowns, worlds: int, group: Group) -> dict[str, object]:
     }  # fmt: skip
 
 
-def warnings(case: Case, inputs: RiskInputs) -> tuple[str, ...]:
+def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, ...]:
     """Return what a user should know: defects of the release, and what the chance does not hold."""
     found = list(known_bugs(case))
     if inputs.latent and is_endless(case.release):
@@ -358,13 +364,21 @@ def warnings(case: Case, inputs: RiskInputs) -> tuple[str, ...]:
             " what is left of it state --hours (zsim eta tells it) and --detect 0"
         )
     if case.old_drive == "online":
-        found.append("the replaced drive still works: as long as it does, no redundancy is missing")
+        found.append(
+            "the replaced drive still works: no redundancy is missing as long as it does, and the first"
+            " column counts from the command to the end of the repair; the others are about drives that fail"
+        )
     if len({str(vdev) for vdev in case.layout.stored}) > 1:
         found.append("the vdevs differ: the hours of the first one's repair are taken for all")
     if any(kind_of(vdev.kind).has_distributed_spares for vdev in case.layout.vdevs):
         found.append(
             "of a dRAID, drives count as missing until they are rebuilt onto a distributed spare; "
             "failures beyond the number of spares wait for replacement drives"
+        )
+    if told and case.release.second_target == "restart" and case.layout.vdevs[0].tolerance > 1:
+        found.append(
+            f"in {case.release.name} a further failure begins the resilver anew, and the plan then takes"
+            " longer than is counted here"
         )
     return tuple(found)
 
