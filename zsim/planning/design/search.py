@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -119,9 +120,8 @@ def plan_layouts(
         raise InputError("--sort", sort, f"it is one of {', '.join(SORTS)}", "write usable")
     context = Context(common, _inputs(inputs, common), jobs, store)
     report = reporting(on_progress)
-    every = _candidates(context, drives, size, budget, price, spares)
-    candidates = [each for each in every if each.vdev.kind in _known_kinds(kinds)]
-    rows = {str(each.layout): base_row(context, each, price) for each in candidates}
+    every = _candidates(context, drives, size, budget, price, spares, _known_kinds(kinds))
+    candidates, rows, left_out = _possible(context, every, price)
     # What fails without a simulation needs none.
     open_ = [each for each in candidates if not _fails_before(rows[str(each.layout)], wishes)]
     screened = _screened(context, open_, rows, lambda share, words: report(0.5 * share, words))
@@ -129,8 +129,33 @@ def plan_layouts(
     found = _confirmed(context, chosen, lambda share, words: report(0.5 + 0.5 * share, words))
     final = [found.get(row["layout"], row) for row in screened]
     dropped = [rows[str(each.layout)] for each in candidates if each not in open_]
-    wanted = _wanted(drives, size, budget, price, spares)
+    wanted = (*_wanted(drives, size, budget, price, spares), *left_out)
     return _design(context, "layouts", [*final, *dropped], wishes, sort, wanted)
+
+
+def _possible(
+    context: Context, every: Sequence[Candidate], price: float | None
+) -> tuple[list[Candidate], dict[str, Row], tuple[str, ...]]:
+    """Return the candidates that can be with what is stated, what is known of each, and which cannot be.
+
+    Raises
+    ------
+    InputError
+        When none can be.
+    """
+    rows, wrong = {}, []
+    for each in every:
+        try:
+            rows[str(each.layout)] = base_row(context, each, price)
+        except InputError as error:
+            wrong.append((each, error))
+    if not rows and wrong:
+        raise wrong[0][1]
+    found = [each for each in every if str(each.layout) in rows]
+    if not wrong:
+        return found, rows, ()
+    kinds = ", ".join(dict.fromkeys(each.vdev.kind for each, _ in wrong))
+    return found, rows, (f"left out {len(wrong)} that cannot be ({kinds}: {wrong[0][1].allowed})",)
 
 
 def _whole(name: str, value: int | None, least: int, for_instance: int) -> int:
@@ -182,6 +207,7 @@ def _candidates(
     budget: float | None,
     price: float | None,
     spares: int,
+    kinds: Sequence[str] = KINDS,
 ) -> list[Candidate]:
     for name, money in (("--budget", budget), ("--price", price)):
         check_number(name, money, f"write {name} 350")
@@ -199,13 +225,15 @@ def _candidates(
             raise InputError("--price", price, "a budget needs the price of a drive", "write --price 350")
         drives = int(budget // price)
     if drives is not None:
-        return for_drives(int(drives), int(spares))
+        return [each for each in for_drives(int(drives), int(spares)) if each.vdev.kind in kinds]
     assert usable is not None
     found = []
     for vdev in vdevs_of(max(width for _, width in RAIDZ_WIDTHS.values())):
-        layout = repeated_for_usable(context.resolved(str(vdev)), int(usable))
+        layout = Layout((vdev,))
+        with contextlib.suppress(InputError):  # what cannot be is told with the others
+            layout = repeated_for_usable(context.resolved(str(vdev)), int(usable))
         found.append(Candidate(layout, int(spares)))
-    return found
+    return [each for each in found if each.vdev.kind in kinds]
 
 
 def _fails_before(row: Row, wishes: Sequence[Requirement]) -> bool:

@@ -32,9 +32,10 @@ from zsim.planning.risk.evaluate import (
     summed_up,
     window_loss,
 )
-from zsim.planning.risk.one_vdev.group import Discipline, Floats, Group, Repair
+from zsim.planning.risk.one_vdev.group import Discipline, Floats, Group, Repair, Worlds
 from zsim.planning.risk.question import (
     OPEN,
+    Method,
     RiskInputs,
     Unknowns,
     as_plain,
@@ -259,14 +260,11 @@ def _answer(
     parts = groups(case, inputs)
     drawn = surface(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
     scores, worlds = drawn.solved.scores, drawn.solved.worlds
-    worlds = repeated_windows(parts[0][1], worlds) if is_endless(case.release) else worlds
-    missing = missing_at_first(case) if told is None else 1
+    worlds = as_repeated(case, parts[0][1], worlds)
     if told is not None:
         window = told.loss(drawn)
-    elif missing != 1:
-        window = drawn.loss(degraded_loss(parts[0][1], worlds, missing))
     else:
-        window = drawn.loss(window_loss(parts[0][1], worlds, method, inputs.seed))
+        window = drawn.loss(in_repair(case, parts[0][1], worlds, method, inputs.seed))
     first = loss_within(parts, worlds, 1.0, method, inputs.seed)
     year = drawn.loss(first)
     years = drawn.loss(loss_within(parts, worlds, inputs.years, method, inputs.seed))
@@ -289,6 +287,19 @@ def _answer(
         inputs={"stated": as_plain(inputs), "taken": _taken(known, len(worlds), parts[0][1])},
         provenance=_provenance(case, inputs),
     )
+
+
+def as_repeated(case: Case, group: Group, worlds: Worlds) -> Worlds:
+    """Return worlds with the repairs of the case's release, which may begin anew after each error."""
+    return repeated_windows(group, worlds) if is_endless(case.release) else worlds
+
+
+def in_repair(case: Case, group: Group, worlds: Worlds, method: Method, seed: int) -> Loss:
+    """Return the chances within one repair of the first vdev, with what is missing when it begins."""
+    missing = missing_at_first(case)
+    if missing != 1:
+        return degraded_loss(group, worlds, missing)
+    return window_loss(group, worlds, method, seed)
 
 
 def _grades(loss: Loss) -> Grades:

@@ -1,0 +1,70 @@
+"""What several commands answer of one pool is the same: layouts of a plan, fleets and risks."""
+
+from __future__ import annotations
+
+import pytest
+
+from zsim.base.errors import InputError
+from zsim.planning.design.search import plan_layouts
+from zsim.planning.fleet.api import fleet
+from zsim.planning.risk.api import risk
+from zsim.planning.risk.question import RiskInputs
+from zsim.prediction.answer.records import Quantiles
+from zsim.scenario.model import Scenario
+
+HOUR = 3600.0
+OLD = {"afr": 0.02, "correlation": 1.0, "latent_incidence": 0.003, "scrub": "never", "age": 4 * 8766 * HOUR}
+
+
+def old_inputs() -> RiskInputs:
+    return RiskInputs(hours=20 * HOUR, detect=0.0, **OLD)  # type: ignore[arg-type]
+
+
+def test_a_plan_of_an_old_release_leaves_out_what_it_has_not_and_is_right_about_the_rest() -> None:
+    """Each row has the chances that ``zsim.risk`` gives, repairs that begin anew after an error included."""
+    pool = {"drive_size": "8TB", "fill": 0.6, "release": "0.7.13"}
+    found = plan_layouts(drives=12, inputs=old_inputs(), **pool)
+    assert any("left out 6 that cannot be (draid: zol-0.7.13 has no dRAID)" in each for each in found.stated)
+    row = next(each for each in found.rows if each["layout"] == "2*raidz1x6")
+    alone = risk({"layout": "2*raidz1x6", **pool}, old_inputs())
+    assert row["vdev_per_year"] == pytest.approx(alone.per_year.vdev.p, rel=1e-5)
+    assert row["vdev_in_window"] == pytest.approx(alone.window.vdev.p, rel=1e-5)
+    modern = risk({"layout": "2*raidz1x6", **pool, "release": "openzfs-2.2"}, old_inputs())
+    assert alone.per_year.vdev.p > 1.3 * modern.per_year.vdev.p
+    with pytest.raises(InputError, match="has no dRAID"):
+        plan_layouts(drives=12, kinds=["draid"], inputs=old_inputs(), **pool)
+
+
+def test_a_plan_for_data_to_hold_leaves_out_the_same() -> None:
+    found = plan_layouts(usable="30T", inputs=old_inputs(), drive_size="8TB", release="0.7.13", confirm=1)
+    assert found.rows
+    assert not any(row["layout"].startswith("draid") for row in found.rows)
+    assert any(each.startswith("left out") for each in found.stated)
+
+
+def test_a_fleet_of_an_old_release_loses_as_its_pools_do() -> None:
+    pool = {
+        "name": "a",
+        "count": 100,
+        "layout": "raidz1x6",
+        "release": "0.7.13",
+        "hours": 20,
+        **OLD,
+        "age": 4,
+    }
+    found = fleet({"years": 1, "trials": 400, "detect": 0, "visit": 0, "pool": [pool]})
+    alone = risk({"layout": "raidz1x6", "release": "0.7.13"}, old_inputs())
+    assert found.losses_per_year.vdev.p / 100 == pytest.approx(alone.per_year.vdev.p, rel=0.02)
+
+
+def test_a_fleet_is_as_full_as_its_alloc_says() -> None:
+    asked: list[float | None] = []
+
+    def hours_of(scenario: Scenario) -> Quantiles:
+        asked.append(scenario.fill or scenario.alloc)
+        return Quantiles(p50=HOUR * (scenario.fill or 0.1))
+
+    pool = {"layout": "raidz1x6", "drive_size": "4TB", "alloc": "2T", "fill_per_year": 0.05}
+    fleet({"years": 4, "trials": 4, "pool": [pool]}, hours_of=hours_of)
+    share = 2 * 2**40 / 23.99e12
+    assert asked == pytest.approx([share, share + 0.1, share + 0.2, share + 0.05], rel=1e-3)
