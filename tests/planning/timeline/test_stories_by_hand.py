@@ -332,3 +332,31 @@ def test_what_is_usual_is_taken_where_an_event_does_not_say() -> None:
     assert (plan.spares, plan.detection, plan.churn, plan.at_once, plan.zed) == (0, 0.0, 0, 1, True)
     assert plan.running is not None
     assert (plan.running.vdev, plan.running.drives, plan.running.done) == (0, (0,), 0.0)
+
+
+# --- a pool that lacks a drive
+
+
+def lacking(leaf: int | None, asked: bool) -> dict[str, Any]:
+    gone = {"what": "drive", "drive": "sdx", "missing": "UNAVAIL", "asked": asked}
+    return {"evidence": [gone if leaf is None else {**gone, "leaf": leaf}]}
+
+
+def test_a_drive_that_a_status_shows_as_gone_is_missing_from_the_beginning() -> None:
+    """One more may fail until it is replaced; another failure before that leaves none."""
+    replaced = tell([{"do": "replace", "after": "2h", "drive": 5}], scenario=lacking(5, True))
+    assert left(replaced) == [(0.0, 1), (12.0, 2)]
+    assert whole_at(replaced) / HOUR == pytest.approx(12.0, abs=0.1)
+    assert told(replaced, "drive 5 of raidz2-0 (sdx) is missing")
+    events = [{"do": "fail", "drive": 0}, {"do": "replace", "after": "1h", "drive": 0}]
+    another = tell(events, scenario=lacking(5, True))
+    assert left(another) == [(0.0, 1), (0.0, 0), (11.0, 1)]
+    assert whole_at(another) == math.inf, "nothing replaces the other"
+    assert left(tell(events, scenario=lacking(None, False))) == [(0.0, 1), (0.0, 0), (11.0, 1)]
+    lost = tell([{"do": "fail", "drives": [0, 1]}], scenario=lacking(2, True))
+    assert lost.lost
+
+
+def test_the_drives_of_a_pass_that_runs_are_told_by_the_plan_alone() -> None:
+    running = {"kind": "resilver", "done": "50%", "drives": [0]}
+    assert left(tell([], scenario=lacking(5, False), running=running))[0] == (0.0, 1)

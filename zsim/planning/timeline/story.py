@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import simpy
 
@@ -14,6 +14,7 @@ from zsim.planning.timeline.redundancy import Slot, Target
 from zsim.planning.timeline.rules import Rules
 from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, Steps
 from zsim.prediction.answer.records import Quantiles
+from zsim.scenario.evidence import DriveActivity, gone_drives
 from zsim.vdevs.kind import NORMAL, kind_of
 
 ABOUT_A_VDEV = NEEDS_DRIVE | {"attach", "detach", "unreadable-block", "expand", "remove"}
@@ -398,9 +399,10 @@ class Story:
     # --- the beginning
 
     def _begin_running(self) -> None:
-        """Begin with a pass that runs already."""
+        """Begin with a pass that runs already, or with the drives that are missing."""
         running = self.plan.running
         if running is None:
+            self._begin_without(gone_drives(self.plan.pool.evidence or ()))
             return
         pool = self.pool
         slots = pool.vdevs[running.vdev].slots
@@ -426,3 +428,18 @@ class Story:
         pool.note()
         # The story begins here, not with a healthy pool.
         pool.ledger.marks = [(0.0, vdev.name, vdev.left) for vdev in pool.vdevs]
+
+    def _begin_without(self, gone: Sequence[DriveActivity]) -> None:
+        """Begin without the drives that a pasted status shows as gone."""
+        pool = self.pool
+        places = [(vdev, slot) for vdev in pool.vdevs for slot in range(len(vdev.slots))]
+        for each in gone:
+            if each.leaf is None or each.leaf >= len(places):
+                pool.vdevs[0].absent += 1
+                pool.tell(f"{each.drive} of {pool.vdevs[0].name} is missing")
+                continue
+            vdev, number = places[each.leaf]
+            vdev.slots[number].state = "gone"
+            pool.tell(f"drive {number} of {vdev.name} ({each.drive}) is missing")
+        if gone:
+            pool.ledger.marks = [(0.0, vdev.name, vdev.left) for vdev in pool.vdevs]
