@@ -361,9 +361,7 @@ def _repair(door: _Door, space: _Space) -> _Repair:
         size = model.capacity_bytes if scenario.new_drive and not model.is_generic else least
     if size < least and scenario.new_drive_size is None and scenario.drive_size is not None:
         # What is stated is the size of the others; that of the replacement is its model's.
-        allowed = (
-            f"the replacement, {new}, has {format_both(size)}, and ZFS takes none smaller than the others"
-        )
+        allowed = f"ZFS takes no replacement smaller than what it replaces, and {new} has {format_both(size)}"
         remedy = "give a smaller drive_size, or new_drive_size too"
         raise InputError("drive_size", format_both(least), allowed, remedy)
     if size < least:
