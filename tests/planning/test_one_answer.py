@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import zsim
 from zsim.base.errors import InputError
 from zsim.planning.design.search import plan_layouts
 from zsim.planning.fleet.api import fleet
@@ -68,3 +69,17 @@ def test_a_fleet_is_as_full_as_its_alloc_says() -> None:
     fleet({"years": 4, "trials": 4, "pool": [pool]}, hours_of=hours_of)
     share = 2 * 2**40 / 23.99e12
     assert asked == pytest.approx([share, share + 0.1, share + 0.2, share + 0.05], rel=1e-3)
+
+
+def test_fields_of_the_scenario_stand_beside_what_it_states() -> None:
+    """As in ``zsim.predict``: the same case, the same risk, the same knobs."""
+    stated = {"layout": "raidz2x6", "drive_size": "8TB", "fill": 0.6}
+    assert zsim.resolve("raidz2x6", drive_size="8TB", fill="60%") == zsim.resolve(stated)
+    assert zsim.resolve(**stated) == zsim.resolve(stated)
+    inputs = RiskInputs(hours="24h", afr=0.02, correlation=1.0, latent=False)
+    beside = zsim.risk("raidz2x6", inputs, drive_size="8TB", fill=0.6)
+    assert beside.to_dict() == zsim.risk(stated, inputs).to_dict()
+    with pytest.raises(InputError, match=r"write zsim.RiskInputs\(afr='2%'\)"):
+        zsim.risk("raidz2x6", afr="2%")  # type: ignore[call-arg]
+    with pytest.raises(InputError, match="layout is missing"):
+        zsim.tune()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, Unpack
 
 from zsim.base.constants import constant
 from zsim.base.errors import InputError
@@ -29,6 +29,9 @@ from zsim.scenario.releases.no_effect import without_effect
 from zsim.scenario.releases.products import Shipped, shipped
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
 from zsim.vdevs.kind import NORMAL, kind_of
+
+if TYPE_CHECKING:
+    from zsim.scenario.typed import AnyFields
 
 DEFAULT_FILL = 0.5
 DEFAULT_DRIVE_BYTES = 4 * 10**12
@@ -119,13 +122,15 @@ class _Repair(NamedTuple):
     new_drive_size: int
 
 
-def resolve(scenario: Asked) -> Case:
+def resolve(scenario: Asked | None = None, **fields: Unpack[AnyFields]) -> Case:
     """Return the case of what is asked: every open field filled, every name replaced by what it names.
 
     Parameters
     ----------
-    scenario : Scenario, mapping, str or Path
+    scenario : Scenario, mapping, str or Path, optional
         As `zsim.predict` takes it.
+    **fields
+        Fields of the scenario, over what it states.
 
     Raises
     ------
@@ -139,7 +144,7 @@ def resolve(scenario: Asked) -> Case:
     >>> case.drive.capacity_bytes, [each.field for each in case.assumptions][:3]
     (8000000000000, ['release', 'hz', 'drive'])
     """
-    return resolved(scenario_of(scenario, {}))
+    return resolved(scenario_of(scenario, fields))
 
 
 def resolved(scenario: Scenario) -> Case:

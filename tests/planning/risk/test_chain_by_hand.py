@@ -241,8 +241,8 @@ def test_hours_that_are_stated_are_not_predicted() -> None:
         raise AssertionError
 
     scenario: Any = None
-    assert api._hours(RiskInputs(hours=5.0), scenario, never, never).p50 == 5.0
-    assert api._hours(RiskInputs(mttr=7.0), scenario, never, never).p50 == 7.0
+    assert api._hours(RiskInputs(hours="5s"), scenario, never, never).p50 == 5.0
+    assert api._hours(RiskInputs(mttr="7s"), scenario, never, never).p50 == 7.0
     assert api._hours(RiskInputs(), scenario, never, lambda *_: Quantiles(p50=9.0)).p50 == 9.0
 
 

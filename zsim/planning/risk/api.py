@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
@@ -61,6 +62,7 @@ from zsim.vdevs.kind import LOG, kind_of
 
 if TYPE_CHECKING:
     from zsim.planning.timeline.records import TimelineAnswer
+    from zsim.scenario.typed import AnyFields
 
 TERA = 1e12
 MOST_TOLERATED = 7
@@ -73,16 +75,17 @@ Hours = Callable[[Scenario, Report], Quantiles]
 
 
 def risk(
-    scenario: Asked | Plan,
+    scenario: Asked | Plan | None = None,
     inputs: RiskInputs | None = None,
     on_progress: Report | None = None,
     hours_of: Hours | None = None,
+    **fields: Unpack[AnyFields],
 ) -> RiskAnswer:
     """Return the chance of loss while a pool is repaired, in a year, and in many.
 
     Parameters
     ----------
-    scenario : Scenario, mapping, str, Path or Plan
+    scenario : Scenario, mapping, str, Path or Plan, optional
         As `zsim.predict` takes it; of a `Plan` of `zsim.timeline`, `window` is the time that it takes.
     inputs : RiskInputs, optional
         What is stated of failures and repairs; the rest is assumed, and listed.
@@ -90,6 +93,8 @@ def risk(
         Called with the share done, 0 to 1, and what is being done.
     hours_of : callable, optional
         Gives the duration of the repair instead of `zsim.prediction`.
+    **fields
+        Fields of the scenario, over what it states.
 
     Returns
     -------
@@ -104,8 +109,12 @@ def risk(
     check_kind("inputs", inputs, (RiskInputs, NoneType), "they are a zsim.RiskInputs", told)
     check_function("hours_of", hours_of)
     asked, report = inputs or RiskInputs(), reporting(on_progress)
-    plan = scenario if isinstance(scenario, Plan) else None
-    scenario = scenario.pool if isinstance(scenario, Plan) else scenario_of(scenario, {})
+    _check_fields(fields)
+    plan = None
+    if isinstance(scenario, Plan):
+        plan = scenario.with_scenario(fields)
+        scenario = plan.pool
+    scenario = scenario_of(scenario, fields)
     asked = with_erc_of(asked, scenario.erc)
     case = resolve(scenario)
     _refuse(case)
@@ -119,6 +128,15 @@ def risk(
     story = None if plan is None else _told(plan, asked, case, report)
     report(0.8, "solving")
     return _answer(case, asked, known, found, story)
+
+
+def _check_fields(fields: Mapping[str, object]) -> None:
+    """Refuse what is about failures among the fields of the pool."""
+    known = {each.name for each in dataclasses.fields(RiskInputs)} - set(Scenario.field_infos())
+    for name in fields:
+        if name in known:
+            allowed = "it is about failures and repairs, and no field of a scenario"
+            raise InputError(name, fields[name], allowed, f"write zsim.RiskInputs({name}={fields[name]!r})")
 
 
 def _told(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Told:
