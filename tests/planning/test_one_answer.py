@@ -83,3 +83,13 @@ def test_fields_of_the_scenario_stand_beside_what_it_states() -> None:
         zsim.risk("raidz2x6", afr="2%")  # type: ignore[call-arg]
     with pytest.raises(InputError, match="layout is missing"):
         zsim.tune()
+
+
+def test_widths_as_text_are_the_list_or_range_that_they_are_on_the_command_line() -> None:
+    stated = {"parity": 1, "fill": 0.05, "drive_size": "100GB", "release": "nothing"}
+    for text in ("4,6", "4..6..2"):
+        rows = zsim.sweep(width=text, jobs=1, **stated)
+        assert [row["layout"] for row in rows] == ["raidz1x4", "raidz1x6"]
+        assert [row["width"] for row in rows] == [4, 6]
+    with pytest.raises(InputError, match="width 'four' cannot be used: it is a whole number"):
+        zsim.sweep(width="four", **stated)

@@ -12,7 +12,7 @@ import pytest
 from zsim.base.errors import InputError
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
-from zsim.cli.forecasts.ranges import values_of
+from zsim.planning.ranges import values_of
 from zsim.planning.api import compare, sweep
 from zsim.planning.table import Table
 from zsim.planning.usable import data_share, repeated_for_drives

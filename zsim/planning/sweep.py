@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
 
-from zsim.base.errors import InputError, check_kind
+from zsim.base.errors import InputError, check_kind, check_number
 from zsim.base.files import append_line
 from zsim.base.model_data import models_directory
 from zsim.base.notebook import watched
@@ -18,6 +18,7 @@ from zsim.base.parsed import table
 from zsim.base.provenance import provenance
 from zsim.base.reading import MAX_UNPACKED, content_mark, facts_of, json_value, read_text
 from zsim.case.resolve import resolve
+from zsim.planning.ranges import values_of
 from zsim.planning.rows import ANSWER, REASON, TUNABLE, Row, refused_row, row_read
 from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
@@ -59,7 +60,7 @@ def sweep(
         Called with the share done and a few words.
     **axes
         Field of the scenario to one value or a sequence of values; ``width`` and ``parity`` make RAID-Z
-        layouts (parity 0: mirrors).
+        layouts (parity 0: mirrors), and are whole numbers, or text such as ``"4,8"`` or ``"4..12"``.
 
     Returns
     -------
@@ -105,7 +106,7 @@ def sweep(
 def asked(base: Asked | None, axes: Mapping[str, object]) -> tuple[dict[str, tuple[object, ...]], Row]:
     """Return the values of each axis, checked, and the fields that all combinations have."""
     common = _common(base)
-    grid = {name: _values(values) for name, values in axes.items()}
+    grid = {name: _shape(name, values) if name in SHAPE else _values(values) for name, values in axes.items()}
     _check(grid, common)
     return grid, common
 
@@ -152,6 +153,20 @@ def layout_of(width: int, parity: int) -> str:
     return word_of_parity(parity, width)
 
 
+def _shape(name: str, values: object) -> tuple[object, ...]:
+    """Return widths or parities; text is a list or a range of them, as the command line takes it.
+
+    Raises
+    ------
+    InputError
+        When one is no whole number.
+    """
+    found: list[object] = []
+    for each in _values(values):
+        found += values_of(each, name) if isinstance(each, str) else [each]
+    return tuple(int(each) if isinstance(each, str) and each.isdecimal() else each for each in found)
+
+
 def _values(values: object) -> tuple[object, ...]:
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         return (values,)
@@ -174,6 +189,11 @@ def _check(grid: Axes, common: Mapping[str, object]) -> None:
         raise InputError(missing, None, "width and parity together make the layout", f"give {missing} too")
     if "width" not in grid and "layout" not in grid and common.get("layout") is None:
         raise InputError("layout", None, "a sweep needs layouts", "give layout, or width and parity")
+    for name in SHAPE:
+        for value in grid.get(name, ()):
+            check_number(
+                name, value, f"write {name}=[4, 8]" if name == "width" else "write parity=2", whole=True
+            )
     count = 1
     for values in grid.values():
         count *= len(values)
