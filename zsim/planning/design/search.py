@@ -128,6 +128,8 @@ def plan_layouts(
     chosen = _best(screened, wishes, sort)[:confirm]
     found = _confirmed(context, chosen, lambda share, words: report(0.5 + 0.5 * share, words))
     final = [found.get(row["layout"], row) for row in screened]
+    if not chosen:
+        report(1.0, "none")
     dropped = [rows[str(each.layout)] for each in candidates if each not in open_]
     wanted = (*_wanted(drives, size, budget, price, spares), *left_out)
     return _design(context, "layouts", [*final, *dropped], wishes, sort, wanted)
@@ -371,6 +373,7 @@ def widest(
 
     best = _last_true(low, high, meets)
     answer = None if best is None else word_of_parity(vdev.parity, best)
+    report(1.0, answer or "none")
     return _found(context, "width", answer, list(rows.values()), wishes)
 
 
@@ -394,7 +397,9 @@ def fullest(
         return _meets(rows[percent], wishes)
 
     best = _last_true(round(100 * LOW_FILL), round(100 * HIGH_FILL), meets)
-    return _found(context, "fill", None if best is None else f"{best} %", list(rows.values()), wishes)
+    answer = None if best is None else f"{best} %"
+    report(1.0, answer or "none")
+    return _found(context, "fill", answer, list(rows.values()), wishes)
 
 
 def _wishes(require: Sequence[str]) -> list[Requirement]:
@@ -460,6 +465,7 @@ def worth(
         other = Context(common, _changed(asked, changes), 1)
         scaled = RepairHours(found.p10 * factor, found.p50 * factor, found.p90 * factor)
         steps.append(Step(words, *_chances(other, row, scaled)))
+    report(1.0, layout)
     return Design(
         question="worth",
         answer=None,

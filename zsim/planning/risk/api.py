@@ -120,14 +120,22 @@ def risk(
     _refuse(case)
     if plan is None and missing_at_first(case) != 1:
         _refuse_missing(case, asked)
-    found = _hours(asked, scenario, report, hours_of or predicted_hours)
+    # With a plan the other half of that time is its passes.
+    part = 0.5 if plan is not None else 1.0
+
+    def listen(share: float, words: str) -> None:
+        report(part * share, words)
+
+    found = _hours(asked, scenario, listen, hours_of or predicted_hours)
     spread = Spread(found.p50, found.p10 or found.p50, found.p90 or found.p50)
     # Spares take over by themselves, hot ones and those of a dRAID.
     spares = case.layout.vdevs[0].spares + case.layout.spares
     known = unknowns(asked.with_spares(spares), spread, scenario.drive)
     story = None if plan is None else _told(plan, asked, case, report)
     report(0.8, "solving")
-    return _answer(case, asked, known, found, story)
+    answer = _answer(case, asked, known, found, story)
+    report(1.0, "solved")
+    return answer
 
 
 def _check_fields(fields: Mapping[str, object]) -> None:
@@ -148,7 +156,7 @@ def _told(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Told:
             raise InputError(f"--{name}", value, "the plan says how long its repairs take", "leave it out")
     if inputs.chosen_method != "chain":
         raise InputError("method", inputs.chosen_method, "plans are solved as chains", "leave it out")
-    story = timeline(plan, on_progress=lambda share, words: report(0.8 * share, words))
+    story = timeline(plan, on_progress=lambda share, words: report(0.4 + 0.4 * share, words))
     if story.whole_s["p90"] == 0.0 and not story.stays_whole:
         allowed = "nothing in it takes time: no drive is missing, and no pass runs"
         raise InputError("plan", story.title, allowed, "let a drive fail, or scrub")

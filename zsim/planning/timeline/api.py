@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from zsim.base.errors import check_function, check_kind
+from zsim.base.errors import check_kind
+from zsim.base.notebook import reporting
 from zsim.base.parsed import table
 from zsim.base.provenance import provenance
 from zsim.planning.timeline.passes import FOR_REPLACEMENT, WORLDS, Passes, facts
@@ -54,7 +55,7 @@ def timeline(
     the rules of ``models/timeline/rules.toml``.  Passes that run at the same time do not slow each other.
     """
     found = cleaned(read_plan(plan, fields))
-    check_function("on_progress", on_progress)
+    reporting(on_progress)
     known = passes if passes is not None else Passes()
     known.on_progress, known.moments = on_progress, {}
     resolved = facts(found.pool)
@@ -73,6 +74,7 @@ def timeline(
     record["plan"] = found.model_dump(mode="json", exclude_unset=True)
     record["story"] = [{"time_s": time, "text": text} for time, text in ordered[WORLDS // 2].story]
     record["notes"] = list(notes)
+    reporting(on_progress)(1.0, "told")
     return timeline_of(found.title or str(found.pool.pool_layout), ordered, notes, record)
 
 

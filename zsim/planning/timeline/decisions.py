@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zsim.base.errors import InputError, check_function, check_kind
+from zsim.base.errors import InputError, check_kind
+from zsim.base.notebook import reporting
 from zsim.base.parsed import table
 from zsim.base.provenance import SCHEMA_VERSION
 from zsim.base.units import format_bytes, format_duration
@@ -234,7 +235,7 @@ def decide(
     check_kind("reboot", reboot, (bool,), "it is true or false", "leave it out")
     check_kind("also", also, (Mapping, type(None)), "it maps names to changes of the plan", "give a dict")
     now = _now(plan, replace_too, reboot)
-    check_function("on_progress", on_progress)
+    report = reporting(on_progress)
     resolved = facts(now.pool)
     rules = rules_of(resolved.release, resolved.release.order)
     known = alternatives(now, rules, replace_too, reboot) | dict(also or {})
@@ -243,11 +244,16 @@ def decide(
     passes = Passes()
     found = []
     for number, (name, changes) in enumerate(known.items()):
-        if on_progress is not None:
-            on_progress(number / len(known), name)
+        report(number / len(known), name)
         changed = Plan.from_dict({**now.model_dump(mode="json", exclude_unset=True), **changes})
-        found.append(DecisionAlternative(name, timeline(changed, passes=passes)))
+        listen = _part_of(report, number, len(known), name)
+        found.append(DecisionAlternative(name, timeline(changed, on_progress=listen, passes=passes)))
     return Decision(ranked(found), tuple(dict.fromkeys(note for each in found for note in each.found.notes)))
+
+
+def _part_of(report: Progress, number: int, count: int, name: str) -> Progress:
+    """Return what reports one of several alternatives as its part of the whole."""
+    return lambda share, _words: report((number + share) / count, name)
 
 
 def _nothing_to_choose(now: Plan) -> InputError:

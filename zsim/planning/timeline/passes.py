@@ -233,8 +233,12 @@ class Passes:
         if key not in self.predictions:
             report = self.on_progress
             number = len(self.predictions) + 1
+            # How many there will be is not known: each takes half of what is left of the bar.
+            begun = 1.0 - 0.5 ** (number - 1)
             listen = (
-                None if report is None else (lambda share, words: report(share, f"pass {number}: {words}"))
+                None
+                if report is None
+                else (lambda share, words: report(begun + 0.5**number * share, f"pass {number}: {words}"))
             )
             self.predictions[key] = predict(stated, listen)
         return self.predictions[key]
