@@ -81,7 +81,8 @@ def test_of_a_repair_that_runs_it_is_said_that_what_is_past_counts() -> None:
 @pytest.mark.parametrize(
     ("layout", "more", "name"),
     [("raidz1x4", {}, "drives missing"),
-     ("raidz2x6", {"mttr": "9h", "hours": None, "detect": None}, "--mttr"), ("raidz2x6", {"method": "simulation"}, "method")],
+     ("raidz2x6", {"mttr": "9h", "hours": None, "detect": None}, "--mttr"),
+     ("raidz2x6", {"method": "simulation"}, "method")],
 )  # fmt: skip
 def test_what_begins_with_too_many_missing_is_refused(layout: str, more: Any, name: str) -> None:
     gone = {"what": "drive", "drive": "sdc", "missing": "FAULTED"}
