@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from tests.planning.timeline.telling import answer, row, tell, three
+from tests.planning.timeline.telling import EVEN, answer, row, tell, three
 from zsim.base.errors import InputError
 from zsim.planning.timeline import decisions, gantt
 from zsim.planning.timeline.api import cleaned
@@ -65,6 +65,21 @@ def test_the_best_has_the_least_time_without_redundancy_then_it_is_whole_first()
     assert order(way("a", 20 * HOUR, 3600.0), way("b", 10 * HOUR, 3900.0)) == [
         ("a", "best"), ("b", "5 min longer without redundancy"),
     ]  # fmt: skip
+
+
+def test_where_none_is_without_redundancy_the_time_in_which_one_may_fail_counts() -> None:
+    """A second drive replaced while it works costs no redundancy; begun anew, the first is missing longer."""
+    level = {1: np.full(WORLDS, 5 * HOUR)}, {1: np.full(WORLDS, 3 * HOUR)}
+    now, later = (
+        DecisionAlternative(name, answer(title=name, whole=np.full(WORLDS, whole), exposed=exposed))
+        for name, whole, exposed in (("begin anew", 5 * HOUR, level[0]), ("wait", 8 * HOUR, level[1]))
+    )
+    assert order(now, later) == [("wait", "best"), ("begin anew", "2 h longer while one more may fail")]
+    # Where there is a time without redundancy, that comes first.
+    naked = DecisionAlternative(
+        "naked", answer(title="naked", whole=EVEN, exposed={0: np.full(WORLDS, HOUR)})
+    )
+    assert [name for name, _ in order(naked, now, later)] == ["wait", "begin anew", "naked"]
 
 
 def scrubs(name: str, over: float) -> DecisionAlternative:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -570,4 +571,4 @@ def test_rules_of_a_release_of_ones_own_are_those_of_its_family_and_version(tmp_
     versions = 'family = "freebsd"\nfirst = "9.1"\nlast = "9.1"\n'
     own.write_text(f'name = "mine"\n{versions}base = "freebsd-9.1"\n')
     told, known = (rules_of(load_release(name), "legacy") for name in (str(own), "freebsd-9.1"))
-    assert told == known
+    assert replace(told, release=known.release) == known

@@ -360,3 +360,14 @@ def test_a_drive_that_a_status_shows_as_gone_is_missing_from_the_beginning() -> 
 def test_the_drives_of_a_pass_that_runs_are_told_by_the_plan_alone() -> None:
     running = {"kind": "resilver", "done": "50%", "drives": [0]}
     assert left(tell([], scenario=lacking(5, False), running=running))[0] == (0.0, 1)
+
+
+def test_a_pass_onto_drives_of_two_vdevs_reads_and_writes_both() -> None:
+    """It takes as long as the longer of them, not as long as both."""
+    failed = [{"do": "fail", "drives": [0]}, {"do": "fail", "vdev": 1, "drives": [3]}]
+    replaced = [{"do": "replace", "drive": 0, "after": "1h"}, {"do": "replace", "vdev": 1, "drive": 3}]
+    pool = tell([*failed, *replaced], layout="2*raidz2x6", release="openzfs-2.3")
+    both = pool.history[-1]
+    assert len(both.targets) == 2
+    assert both.times.read_bytes == 2 * PASS_BYTES
+    assert hours(pool)[-1] == (1.0, 11.0)

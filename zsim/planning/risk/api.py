@@ -50,7 +50,7 @@ from zsim.planning.risk.stated import stated_words
 from zsim.planning.risk.story import VdevStory, degraded_loss, stories_of, story_loss
 from zsim.planning.risk.surface import LossSurface, surface
 from zsim.planning.timeline.plan import Plan
-from zsim.planning.usable import usable_bytes
+from zsim.planning.usable import data_bytes
 from zsim.prediction.answer.records import Quantiles
 from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import Asked, scenario_of
@@ -342,7 +342,7 @@ def bytes_lost(year: Loss, case: Case) -> Floats:
     All of it with the pool; of a vdev's share what was not repaired, half on average; of a burst of latent
     errors the records it lies in.
     """
-    data = max(usable_bytes(case) * case.fill, 1.0)
+    data = max(data_bytes(case), 1.0)
     record = number("latent", "blocks") * case.recordsize / (data / TERA)
     share = HALF_REPAIRED / len(case.layout.data)
     result: Floats = TERA * (year.pool + (year.vdev - year.pool) * share) + (year.files - year.vdev) * record

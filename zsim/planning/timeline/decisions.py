@@ -348,13 +348,15 @@ def _rebuild_or_resilver(now: Plan, rules: Rules) -> Ways:
 def ranked(found: Sequence[DecisionAlternative]) -> tuple[DecisionAlternative, ...]:
     """Return the alternatives, the best first, each with its reason.
 
-    The best is the one with the least time without redundancy where these differ, else the one that is whole
-    first (where nothing is repaired: over first); what is nearly equal is told apart by the work lost.
+    The best is the one with the least time without redundancy where these differ, else with the least time in
+    which one drive may fail, and so on, else the one that is whole first (where nothing is repaired: over
+    first); what is nearly equal is told apart by the work lost.
     """
     verifies = _nothing_repaired(found)
     times = [each.found.over if verifies else each.found.whole for each in found]
     wins = (np.stack(times) <= np.min(times, axis=0) * (1.0 + 1e-9)).mean(axis=1)
-    order = sorted(range(len(found)), key=lambda place: _key(found[place].found, times[place]))
+    levels = sorted({left for each in found for left in each.found.exposed if left >= 0})
+    order = sorted(range(len(found)), key=lambda place: _key(found[place].found, times[place], levels))
     first = order[0]
     word = "over" if verifies else "whole"
     reasons = {
@@ -370,11 +372,13 @@ def _nothing_repaired(found: Sequence[DecisionAlternative]) -> bool:
     return all(each.found.stays_whole for each in found)
 
 
-def _key(found: Timeline, times: F64) -> tuple[float, ...]:
+def _key(found: Timeline, times: F64, levels: Sequence[int]) -> tuple[float, ...]:
+    """Return what is compared, in this order: the less redundancy is left, the more its time counts."""
     lost = float(np.mean(~np.isfinite(times)))
-    naked = _middle(found.exposed[0]) if 0 in found.exposed else 0.0
-    finite = _middle(times)
-    return (round(lost, 2), _rough(naked), _rough(finite), float(found.redone_bytes))
+    exposed = [
+        _rough(_middle(found.exposed[left])) if left in found.exposed else _rough(0.0) for left in levels
+    ]
+    return (round(lost, 2), *exposed, _rough(_middle(times)), float(found.redone_bytes))
 
 
 def _rough(seconds: float) -> float:
@@ -393,6 +397,10 @@ def _reason(each: DecisionAlternative, best: DecisionAlternative, own: F64, leas
     if not len(known):
         return f"never {word}"
     middle = _middle(known)
+    longer = [(left, more) for left in (1, 2) if (more := _difference(each, best, left)) > 60]
+    if longer and middle <= 0:
+        left, more = longer[0]
+        return f"{format_duration(more)} longer while {WHILE[left]}"
     if abs(middle) > TIE * _middle(least):
         sure = float(np.mean(np.sign(known) == np.sign(middle)))
         often = "" if sure >= SURE else f", in {sure:.0%} of the simulated pools"
@@ -408,6 +416,9 @@ def _difference(each: DecisionAlternative, best: DecisionAlternative, left: int)
 
 def _middle(values: F64) -> float:
     return float(np.sort(values)[len(values) // 2])
+
+
+WHILE = {1: "one more may fail", 2: "two more may fail"}
 
 
 def _level_name(left: int) -> str:

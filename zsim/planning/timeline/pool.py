@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import simpy
 
@@ -240,12 +241,17 @@ class Pool:
         self.note()
 
     def _times(self, targets: Sequence[Target], kind: PassKind = "resilver") -> PassTimes:
-        """Return the times of a pass onto these drives: that of the vdev which takes longest."""
+        """Return the times of a pass onto these drives: of the vdev that takes longest, the bytes of all."""
         found = [
             self._vdev_times(self.vdevs[vdev], [each for each in targets if each.vdev == vdev], kind)
             for vdev in dict.fromkeys(each.vdev for each in targets)
         ]
-        return max(found, key=lambda each: float(each.seconds[self.world]))
+        longest = max(found, key=lambda each: float(each.seconds[self.world]))
+        return replace(
+            longest,
+            read_bytes=sum(each.read_bytes for each in found),
+            written_bytes=sum(each.written_bytes for each in found),
+        )
 
     def _vdev_times(self, vdev: TimelineVdev, targets: Sequence[Target], kind: PassKind) -> PassTimes:
         attached = sum(each.slot is None for each in targets)
