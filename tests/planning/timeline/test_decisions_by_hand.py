@@ -285,9 +285,13 @@ def test_drives_that_are_gone_beside_the_pass_take_redundancy_all_the_time() -> 
 
 
 def test_what_eta_says_of_the_same_comes_before_what_is_printed() -> None:
-    seen: Any = SimpleNamespace(remaining_s=Quantiles(p10=1.0, p50=2.0, p90=3.0), phase="issue", done=1.0)
+    left = Quantiles(p10=1.0, p50=2.0, p90=3.0)
+    seen: Any = SimpleNamespace(remaining_s=left, phase="issue", done=1.0, elapsed_s=None)
     found: Any = state_of({}, [scan(done=0.1)], seen=seen)["running"]
     assert (found["done"], found["left"]) == (0.999, (1.0, 2.0, 3.0))
+    assert "elapsed" not in found
+    seen.elapsed_s = 9.0
+    assert state_of({}, [scan(done=0.1)], seen=seen)["running"]["elapsed"] == 9.0  # type: ignore[index]
     seen.phase = "metadata scan"
     found = state_of({}, [scan(done=0.1)], seen=seen)["running"]
     assert found["done"] == 0.0

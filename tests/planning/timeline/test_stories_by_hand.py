@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
-from tests.planning.timeline.telling import HOUR, PASS_BYTES, TXG, KnownPasses, hours, left, tell, told
+from tests.planning.timeline.telling import EVEN, HOUR, PASS_BYTES, TXG, KnownPasses, hours, left, tell, told
 from zsim.base.errors import InputError
-from zsim.planning.timeline.passes import facts
+from zsim.planning.timeline.passes import WORLDS, PassTimes, facts
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.pool import sick_drives
 from zsim.planning.timeline.result import whole_at
@@ -371,3 +372,29 @@ def test_a_pass_onto_drives_of_two_vdevs_reads_and_writes_both() -> None:
     assert len(both.targets) == 2
     assert both.times.read_bytes == 2 * PASS_BYTES
     assert hours(pool)[-1] == (1.0, 11.0)
+
+
+def test_what_a_pass_has_cost_so_far_is_what_it_was_seen_to_take() -> None:
+    """A quarter is done after 1.5 h, and 4.5 h are left: a reboot that begins anew costs the 1.5 h."""
+    plan = {"kind": "resilver", "done": "25%", "drives": [0], "left": ["4h", "4.5h", "5h"], "elapsed": "1.5h"}
+    slow = KnownPasses()
+    slow._of = lambda hours: PassTimes(  # type: ignore[method-assign]
+        np.full(WORLDS, hours * HOUR), (np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.25, 1.0])), 0.1
+    )
+    quiet = tell([], running=plan, passes=slow, release="openzfs-2.3")
+    assert whole_at(quiet) / HOUR == pytest.approx(4.5, rel=1e-3)
+    again = tell([{"do": "reboot"}], running=plan, passes=slow, release="openzfs-2.3")
+    assert whole_at(again) / HOUR == pytest.approx(6.0 + 5 / 60, abs=0.02)
+    unseen = {name: value for name, value in plan.items() if name != "elapsed"}
+    twice = tell([{"do": "reboot"}], running=unseen, passes=slow, release="openzfs-2.3")
+    assert whole_at(twice) / HOUR == pytest.approx(9.0 + 5 / 60, abs=0.02), "as the simulated course has it"
+
+
+def test_a_course_goes_through_what_was_seen() -> None:
+    course = PassTimes(EVEN, (np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.25, 1.0])), collecting=0.1)
+    seen = course.seen(0.25, 0.2)
+    assert (seen.gone(0.25), seen.done(0.2), seen.gone(1.0)) == (0.2, 0.25, 1.0)
+    assert seen.collecting == pytest.approx(0.04)
+    assert seen.done(0.6) == pytest.approx(0.625), "half of the rest in half of its time"
+    for nothing in ((0.0, 0.2), (0.25, 0.0), (1.0, 0.5)):
+        assert course.seen(*nothing) is course

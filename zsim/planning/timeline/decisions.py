@@ -461,4 +461,6 @@ def state_of(
         left = seen.remaining_s
         done = 0.0 if seen.phase == "metadata scan" else min(seen.done, MOST_DONE)
         later["left"] = (left.p10, left.p50, left.p90)
+        if seen.elapsed_s is not None:
+            later["elapsed"] = seen.elapsed_s
     return {"running": {"kind": scan.kind, "done": done or 0.0, "drives": drives, "old_drive": old, **later}}

@@ -163,6 +163,7 @@ class Running(_Part):
         None,
         description="p10, p50 and p90 of the time left, as zsim eta estimates it from the progress",
     )
+    elapsed: Seconds | None = Field(None, ge=0, description="with left: for how long it has run")
 
 
 def _check_event(event: Event, layout: Layout, where: str) -> None:

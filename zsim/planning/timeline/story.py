@@ -422,8 +422,11 @@ class Story:
         found.position = found.times.gone(running.done)
         if running.left is not None:
             low, middle, high = running.left
-            times = in_worlds(Quantiles(p10=low, p50=middle, p90=high))
-            found.leaves(float(times[pool.world]), pool.world)
+            left = float(in_worlds(Quantiles(p10=low, p50=middle, p90=high))[pool.world])
+            if running.elapsed is not None and left > 0.0:
+                found.times = found.times.seen(running.done, running.elapsed / (running.elapsed + left))
+                found.position = found.times.gone(running.done)
+            found.leaves(left, pool.world)
         pool.waiting += [Target(running.vdev, number) for number in running.waiting]
         pool.note()
         # The story begins here, not with a healthy pool.
