@@ -75,6 +75,12 @@ def test_where_none_is_without_redundancy_the_time_in_which_one_may_fail_counts(
         for name, whole, exposed in (("begin anew", 5 * HOUR, level[0]), ("wait", 8 * HOUR, level[1]))
     )
     assert order(now, later) == [("wait", "best"), ("begin anew", "2 h longer while one more may fail")]
+    # As long as the one that ZFS itself would begin anew, it is whole sooner.
+    early, late = (
+        DecisionAlternative(name, answer(title=name, whole=whole, exposed={1: np.full(WORLDS, hours * HOUR)}))
+        for name, whole, hours in (("early", EVEN, 3.2), ("late", 2 * EVEN, 3.0))
+    )
+    assert order(late, early) == [("early", "best"), ("late", "whole 10 h later")]
     # Where there is a time without redundancy, that comes first.
     naked = DecisionAlternative(
         "naked", answer(title="naked", whole=EVEN, exposed={0: np.full(WORLDS, HOUR)})

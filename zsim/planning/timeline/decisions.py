@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 
 Progress = Callable[[float, str], None]
 TIE = 0.02
-"""Alternatives whose times differ by less are told apart by exposure, then by work lost."""
+"""Times that differ by less are the same: what comes next tells alternatives apart."""
+LITTLE = 0.1
+"""The same of times with some redundancy left: up to a tenth ZFS itself begins a resilver anew because of
+another drive (OpenZFS 2.3 zfs_resilver_defer_percent)."""
 SURE = 0.9
 CHOICE = "a choice"
 MOST_DONE = 0.999
@@ -355,8 +358,7 @@ def ranked(found: Sequence[DecisionAlternative]) -> tuple[DecisionAlternative, .
     verifies = _nothing_repaired(found)
     times = [each.found.over if verifies else each.found.whole for each in found]
     wins = (np.stack(times) <= np.min(times, axis=0) * (1.0 + 1e-9)).mean(axis=1)
-    levels = sorted({left for each in found for left in each.found.exposed if left >= 0})
-    order = sorted(range(len(found)), key=lambda place: _key(found[place].found, times[place], levels))
+    order = _in_order(found, times)
     first = order[0]
     word = "over" if verifies else "whole"
     reasons = {
@@ -372,18 +374,37 @@ def _nothing_repaired(found: Sequence[DecisionAlternative]) -> bool:
     return all(each.found.stays_whole for each in found)
 
 
-def _key(found: Timeline, times: F64, levels: Sequence[int]) -> tuple[float, ...]:
-    """Return what is compared, in this order: the less redundancy is left, the more its time counts."""
-    lost = float(np.mean(~np.isfinite(times)))
-    exposed = [
-        _rough(_middle(found.exposed[left])) if left in found.exposed else _rough(0.0) for left in levels
-    ]
-    return (round(lost, 2), *exposed, _rough(_middle(times)), float(found.redone_bytes))
+def _in_order(found: Sequence[DecisionAlternative], times: Sequence[F64]) -> list[int]:
+    """Return the places of the alternatives, the best first."""
+    levels = sorted({left for each in found for left in each.found.exposed if left > 0})
+    keys = [_criteria(each.found, times[place], levels) for place, each in enumerate(found)]
+    left, order = list(range(len(found))), []
+    while left:
+        order.append(_best(left, keys))
+        left.remove(order[-1])
+    return order
 
 
-def _rough(seconds: float) -> float:
-    """Return a duration on a scale on which near values are equal."""
-    return float(np.floor(np.log(max(seconds, 60.0)) / TIE)) if np.isfinite(seconds) else np.inf
+def _criteria(found: Timeline, times: F64, levels: Sequence[int]) -> tuple[tuple[float, float], ...]:
+    """Return what is compared, in this order, and by how much each may differ and be the same [1]."""
+    lost = 1.0 + round(float(np.mean(~np.isfinite(times))), 2)
+    naked, *more = (_middle(found.exposed.get(level, np.zeros(1))) for level in (0, *levels))
+    return (
+        (lost, 0.0),
+        (max(naked, 60.0), TIE),
+        *((max(each, 60.0), LITTLE) for each in more),
+        (max(_middle(times), 60.0), TIE),
+        (float(found.redone_bytes), 0.0),
+    )
+
+
+def _best(places: Sequence[int], keys: Sequence[tuple[tuple[float, float], ...]]) -> int:
+    """Return the first of those that no criterion, each among what the ones before it leave, rules out."""
+    kept = list(places)
+    for which, (_, tie) in enumerate(keys[kept[0]]):
+        least = min(keys[place][which][0] for place in kept)
+        kept = [place for place in kept if not keys[place][which][0] > least * (1.0 + tie)]
+    return kept[0]
 
 
 def _reason(each: DecisionAlternative, best: DecisionAlternative, own: F64, least: F64, word: str) -> str:
@@ -397,7 +418,7 @@ def _reason(each: DecisionAlternative, best: DecisionAlternative, own: F64, leas
     if not len(known):
         return f"never {word}"
     middle = _middle(known)
-    longer = [(left, more) for left in (1, 2) if (more := _difference(each, best, left)) > 60]
+    longer = [(left, more) for left in WHILE if (more := _difference(each, best, left)) > 60]
     if longer and middle <= 0:
         left, more = longer[0]
         return f"{format_duration(more)} longer while {WHILE[left]}"
