@@ -483,10 +483,20 @@ class Pool:
                     found.resume()
             yield self.changed
 
-    def is_target(self, vdev: int) -> bool:
-        """Tell whether a drive of a vdev is, or is to be, written by a pass."""
+    def is_target(self, vdev: int, slot: int | None = None) -> bool:
+        """Tell whether a drive of a vdev, perhaps the one in a place, is or is to be written by a pass."""
         running = [each for found in self._running() for each in found.targets]
-        return any(each.vdev == vdev for each in (*running, *self.waiting, *self.after_rebuild))
+        return any(
+            each.vdev == vdev and (slot is None or each.slot == slot)
+            for each in (*running, *self.waiting, *self.after_rebuild)
+        )
+
+    def moved_up(self, vdev: int, slot: int) -> None:
+        """Let those that write behind a place of a mirror which is gone write one place before."""
+        targets = [each for found in self._running() for each in found.targets]
+        for each in (*targets, *self.waiting, *self.after_rebuild):
+            if each.vdev == vdev and each.slot is not None and each.slot > slot:
+                each.slot -= 1
 
     def _copy_ended(self, found: Pass) -> None:
         number = next(each for each, running in self.copies.items() if running is found)

@@ -89,11 +89,8 @@ def whole_at(pool: Pool) -> float:
 
 
 def _full(pool: Pool) -> dict[str, int]:
-    """Return the redundancy of each vdev at its best, which one that lacks a drive all the time never has."""
-    found = {vdev.name: vdev.spec.tolerance for vdev in pool.vdevs}
-    for _, name, left in pool.ledger.marks:
-        found[name] = max(left, found.get(name, left))
-    return found
+    """Return the redundancy that each vdev has in the end with all its drives there."""
+    return {vdev.name: vdev.spec.tolerance for vdev in pool.vdevs}
 
 
 def _end(pool: Pool) -> float:

@@ -227,14 +227,23 @@ class Story:
             yield self.pool.changed
 
     def _detach(self, event: Event) -> None:
-        for number in event.numbers:
-            self._drop_targets(event.vdev, number)
-            slot = self.pool.vdevs[event.vdev].slots[number]
-            self.pool._give_back(self.pool.vdevs[event.vdev], slot)
-            if slot.state == "spared":
-                slot.state = "gone"
-            self.pool.tell(f"the replacement of place {number} is detached; the pass goes on without it")
-        self.pool.note()
+        pool, vdev = self.pool, self.pool.vdevs[event.vdev]
+        # From the last on: those behind one that leaves a mirror move up.
+        for number in sorted(event.numbers, reverse=True):
+            slot = vdev.slots[number]
+            if slot.state == "spared" or pool.is_target(event.vdev, number):
+                self._drop_targets(event.vdev, number)
+                pool._give_back(vdev, slot)
+                if slot.state == "spared":
+                    slot.state = "gone"
+                pool.tell(f"the replacement of place {number} is detached; the pass goes on without it")
+            elif kind_of(vdev.spec.kind).is_replicated and len(vdev.slots) > 1:
+                vdev.without(number)
+                pool.moved_up(event.vdev, number)
+                pool.tell(f"drive {number} of {vdev.name} is detached")
+            else:
+                pool.tell(f"drive {number} of {vdev.name} cannot be detached: nothing replaces it")
+        pool.note()
 
     def _offline(self, event: Event) -> None:
         for number in event.numbers:
