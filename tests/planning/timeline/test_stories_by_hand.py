@@ -43,7 +43,9 @@ def test_drives_that_wait_have_a_pass_of_their_own() -> None:
     assert hours(pool) == [(0, 6), (6, 16)]
     assert [len(each.targets) for each in pool.history] == [1, 2]
     assert left(pool, "raidz3-0") == [(0, 0), (6, 1), (16, 3)]
-    assert tell([], running={"drives": [0], "waiting": [1, 2]}).lost, "three are missing of a raidz2"
+    with pytest.raises(InputError, match=r"running.drives 3 .*raidz2x6 does without 2"):
+        tell([], running={"drives": [0], "waiting": [1, 2]})
+    tell([], running={"drives": [0], "waiting": [1, 2], "old_drive": "online"})
     pool = tell([], running={"done": "40%", "drives": [0], "waiting": [1]})
     assert left(pool) == [(0, 0), (6, 1), (16, 2)]
 
@@ -398,3 +400,21 @@ def test_a_course_goes_through_what_was_seen() -> None:
     assert seen.done(0.6) == pytest.approx(0.625), "half of the rest in half of its time"
     for nothing in ((0.0, 0.2), (0.25, 0.0), (1.0, 0.5)):
         assert course.seen(*nothing) is course
+
+
+def test_what_the_scenario_says_of_a_repair_is_said_of_the_one_that_runs() -> None:
+    """Flags state it there: ``zsim decide --done 50% --replace 2`` told of one that is gone."""
+    running = {"done": "50%"}
+    online = tell([], running=running, scenario={"old_drive": "online"})
+    assert left(online) == [(0, 2)]
+    two = tell([], running=running, scenario={"replace": 2})
+    assert left(two) == [(0, 0), (5, 2)]
+    other = tell([], running=running, layout="2*raidz2x6", scenario={"replace_in": "1"})
+    assert left(other, "raidz2-1") == [(0, 1), (5, 2)]
+    own = tell([], running={"done": "50%", "drives": [3]}, scenario={"replace": 2})
+    assert left(own) == [(0, 1), (5, 2)], "what runs says it itself"
+
+
+def test_a_repair_that_cancels_a_scrub_says_so() -> None:
+    pool = tell([{"do": "replace", "drive": 0}], running={"kind": "scrub", "done": "50%"})
+    assert pool.notes == ["a scrub that runs is cancelled by a repair, and does not go on afterwards"]

@@ -106,8 +106,9 @@ def _plan(plan: Plan | Mapping[str, object] | str | Path) -> Plan:
 
 
 def cleaned(plan: Plan) -> Plan:
-    """Return the plan with the new drive of its scenario in its replacements and nothing else of one."""
+    """Return the plan with what its scenario says of a repair in its replacements and in what runs."""
     scenario = dict(plan.scenario)
+    running = plan.running_as_stated
     new: dict[str, object] = {
         name: scenario.pop(name) for name in ("new_drive", "new_drive_size") if name in scenario
     }
@@ -117,6 +118,7 @@ def cleaned(plan: Plan) -> Plan:
         {**event.model_dump(mode="json", exclude_unset=True), **_lacking(event, new)} for event in plan.events
     ]
     data = plan.model_dump(mode="json", exclude_unset=True)
+    data |= {} if running is None else {"running": running.model_dump(mode="json", exclude_unset=True)}
     return Plan.from_dict({**data, "scenario": scenario, "events": events})
 
 

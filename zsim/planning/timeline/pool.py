@@ -199,12 +199,16 @@ class Pool:
         elif scan is None:
             self._begin(list(targets), cause)
         elif scan.kind == "scrub":
-            self._stop(scan)
-            self.tell("the scrub that runs is cancelled and does not go on afterwards")
+            self._cancel_scrub(scan)
             self._begin(list(targets), cause)
         else:
             self._second(scan, list(targets), cause)
         self.note()
+
+    def _cancel_scrub(self, scan: Pass) -> None:
+        self._stop(scan)
+        self.tell("the scrub that runs is cancelled and does not go on afterwards")
+        self.notes.append("a scrub that runs is cancelled by a repair, and does not go on afterwards")
 
     def _second(self, scan: Pass, targets: list[Target], cause: str) -> None:
         """Do what the release does with drives that need a resilver while one runs.
@@ -425,8 +429,7 @@ class Pool:
             self.resilver([target], cause)
             return
         if scan is not None:
-            self._stop(scan)
-            self.tell("the scrub that runs is cancelled and does not go on afterwards")
+            self._cancel_scrub(scan)
         targets = [target]
         if running is not None:
             self.redone += round(running.share * running.bytes)
