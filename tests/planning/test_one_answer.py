@@ -6,7 +6,7 @@ import pytest
 
 import zsim
 from zsim.base.errors import InputError
-from zsim.planning.design.search import plan_layouts
+from zsim.planning.design.search import plan_layouts, worth
 from zsim.planning.fleet.api import fleet
 from zsim.planning.risk.api import risk
 from zsim.planning.risk.question import RiskInputs
@@ -93,3 +93,27 @@ def test_widths_as_text_are_the_list_or_range_that_they_are_on_the_command_line(
         assert [row["width"] for row in rows] == [4, 6]
     with pytest.raises(InputError, match="width 'four' cannot be used: it is a whole number"):
         zsim.sweep(width="four", **stated)
+
+
+def test_a_row_that_cannot_be_has_its_values_as_the_others_have_them() -> None:
+    """It had ``fill`` as it was typed, so that a value that all share stood as two."""
+    asked = {
+        "layout": "raidz2x6",
+        "fill": ["5%"],
+        "replace": [1, 3],
+        "drive_size": ["100GB"],
+        "release": "none",
+    }
+    rows = zsim.sweep(jobs=1, **asked)
+    assert [(row["fill"], row["drive_size"]) for row in rows] == [(0.05, 100e9)] * 2
+    assert [row["replace"] for row in rows] == [1, 3]
+    assert all(row["refused"] for row in rows)
+
+
+def test_what_a_spare_is_worth_is_not_asked_of_a_draid_that_has_its_own() -> None:
+    """Drives on the shelf were told to make its losses thirty times as likely."""
+    inputs = RiskInputs(hours="3h", afr=0.02)
+    for layout, asked in (("draid2:4d:12c:1s", False), ("raidz2x6", True)):
+        rows = worth(layout, inputs).rows
+        assert any("spare" in row["change"] for row in rows) == asked
+        assert any(row["change"] == "a scrub every 7 d" for row in rows)

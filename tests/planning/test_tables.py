@@ -253,7 +253,8 @@ def test_what_no_row_states_is_said_and_what_follows_from_it_is_left_out() -> No
     assert "usable" not in head
     whole = compare("mirror2", "raidz1x3", fill=0.5, drive_size="4TB")
     assert whole.missing == ()
-    assert all(row["data_bytes"] == round(0.5 * row["usable_bytes"]) for row in whole)
+    # Half of SIZE: of what may be used that is a little more, since ZFS keeps some free.
+    assert all(0.5 < row["data_bytes"] / row["usable_bytes"] < 0.52 for row in whole)
 
 
 def test_equal_data_is_told_as_what_was_asked() -> None:

@@ -249,12 +249,16 @@ def number(value: object) -> object:
 
 
 def _parsed(fields: Mapping[str, object], point: Row) -> Row:
-    """Return the axes' values as the scenario has them (0.5 for 50%); none if one is no value at all."""
-    try:
+    """Return the axes' values as the scenario has them (0.5 for 50%), without those that are none at all."""
+    names = [name for name in point if name in fields and name != "layout"]
+    with contextlib.suppress(InputError):
         stated = Scenario.from_dict(fields).stated()
-    except InputError:
-        return {}
-    return {name: stated.get(name) for name in point if name in fields and name != "layout"}
+        return {name: stated.get(name) for name in names}
+    found: Row = {}
+    for name in names:  # together they contradict each other, or one of them is no value
+        with contextlib.suppress(InputError):
+            found[name] = Scenario.from_dict({"layout": SIMPLE_LAYOUT, name: fields[name]}).stated().get(name)
+    return found
 
 
 class _Store:

@@ -461,7 +461,7 @@ def worth(
     if isinstance(found, InputError):
         raise found
     steps = [Step("as it is", *_chances(context, row, found))]
-    for words, changes, factor in _changes(asked):
+    for words, changes, factor in _changes(asked, bool(Layout.parse(layout).vdevs[0].spares)):
         other = Context(common, _changed(asked, changes), 1)
         scaled = RepairHours(found.p10 * factor, found.p50 * factor, found.p90 * factor)
         steps.append(Step(words, *_chances(other, row, scaled)))
@@ -481,7 +481,7 @@ def _chances(context: Context, row: Row, hours: RepairHours) -> tuple[float, flo
     return float(found["vdev_per_year"]), float(found["files_per_year"])
 
 
-def _changes(inputs: RiskInputs) -> list[tuple[str, dict[str, object], float]]:
+def _changes(inputs: RiskInputs, has_own_spares: bool = False) -> list[tuple[str, dict[str, object], float]]:
     """Return what could be changed: words, inputs, factor on the hours of the repair."""
     found: list[tuple[str, dict[str, object], float]] = [
         ("a hot spare", {"spare": "hot", "detect": None}, 1.0),
@@ -495,6 +495,8 @@ def _changes(inputs: RiskInputs) -> list[tuple[str, dict[str, object], float]]:
     found += [
         (f"a repair {words}", {}, factor) for words, factor in (("twice as fast", 0.5), ("half as fast", 2.0))
     ]
+    # Distributed spares take over by themselves, whatever lies on the shelf.
+    found = [each for each in found if not (has_own_spares and "spare" in each[1])]
     return [each for each in found if not _is_so(inputs, each[1])]
 
 
