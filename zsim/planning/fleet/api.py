@@ -183,7 +183,8 @@ def _kind(
         table_fills=table.fills,
         table_hours=table.hours(table.fills, float(scores[place])) * again,
         critical=number("pool", "critical_blocks"),
-        spares=case.layout.vdevs[0].spares,
+        spares=case.layout.vdevs[0].spares or case.layout.spares,
+        are_hot=not case.layout.vdevs[0].spares,
         takeover=number("delay", "hot") * HOUR,
     )
 
