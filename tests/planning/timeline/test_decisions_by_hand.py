@@ -67,14 +67,14 @@ def test_the_best_has_the_least_time_without_redundancy_then_it_is_whole_first()
     ]  # fmt: skip
 
 
-def test_where_none_is_without_redundancy_the_time_in_which_one_may_fail_counts() -> None:
+def test_where_none_is_without_redundancy_the_time_in_which_a_drive_is_missing_counts() -> None:
     """A second drive replaced while it works costs no redundancy; begun anew, the first is missing longer."""
     level = {1: np.full(WORLDS, 5 * HOUR)}, {1: np.full(WORLDS, 3 * HOUR)}
     now, later = (
         DecisionAlternative(name, answer(title=name, whole=np.full(WORLDS, whole), exposed=exposed))
         for name, whole, exposed in (("begin anew", 5 * HOUR, level[0]), ("wait", 8 * HOUR, level[1]))
     )
-    assert order(now, later) == [("wait", "best"), ("begin anew", "2 h longer while one more may fail")]
+    assert order(now, later) == [("wait", "best"), ("begin anew", "2 h longer with a drive missing")]
     # As long as the one that ZFS itself would begin anew, it is whole sooner.
     early, late = (
         DecisionAlternative(name, answer(title=name, whole=whole, exposed={1: np.full(WORLDS, hours * HOUR)}))

@@ -352,8 +352,8 @@ def ranked(found: Sequence[DecisionAlternative]) -> tuple[DecisionAlternative, .
     """Return the alternatives, the best first, each with its reason.
 
     The best is the one with the least time without redundancy where these differ, else with the least time in
-    which one drive may fail, and so on, else the one that is whole first (where nothing is repaired: over
-    first); what is nearly equal is told apart by the work lost.
+    which some is missing, else the one that is whole first (where nothing is repaired: over first); what is
+    nearly equal is told apart by the work lost.
     """
     verifies = _nothing_repaired(found)
     times = [each.found.over if verifies else each.found.whole for each in found]
@@ -376,8 +376,7 @@ def _nothing_repaired(found: Sequence[DecisionAlternative]) -> bool:
 
 def _in_order(found: Sequence[DecisionAlternative], times: Sequence[F64]) -> list[int]:
     """Return the places of the alternatives, the best first."""
-    levels = sorted({left for each in found for left in each.found.exposed if left > 0})
-    keys = [_criteria(each.found, times[place], levels) for place, each in enumerate(found)]
+    keys = [_criteria(each.found, times[place]) for place, each in enumerate(found)]
     left, order = list(range(len(found))), []
     while left:
         order.append(_best(left, keys))
@@ -385,17 +384,23 @@ def _in_order(found: Sequence[DecisionAlternative], times: Sequence[F64]) -> lis
     return order
 
 
-def _criteria(found: Timeline, times: F64, levels: Sequence[int]) -> tuple[tuple[float, float], ...]:
+def _criteria(found: Timeline, times: F64) -> tuple[tuple[float, float], ...]:
     """Return what is compared, in this order, and by how much each may differ and be the same [1]."""
     lost = 1.0 + round(float(np.mean(~np.isfinite(times))), 2)
-    naked, *more = (_middle(found.exposed.get(level, np.zeros(1))) for level in (0, *levels))
+    naked = _middle(found.exposed.get(0, np.zeros(1)))
     return (
         (lost, 0.0),
         (max(naked, 60.0), TIE),
-        *((max(each, 60.0), LITTLE) for each in more),
+        (max(_degraded(found), 60.0), LITTLE),
         (max(_middle(times), 60.0), TIE),
         (float(found.redone_bytes), 0.0),
     )
+
+
+def _degraded(found: Timeline) -> float:
+    """Return for how long some vdev has less than its redundancy [s]."""
+    parts = [times for left, times in found.exposed.items() if left >= 0]
+    return _middle(np.sum(parts, axis=0)) if parts else 0.0
 
 
 def _best(places: Sequence[int], keys: Sequence[tuple[tuple[float, float], ...]]) -> int:
@@ -418,10 +423,9 @@ def _reason(each: DecisionAlternative, best: DecisionAlternative, own: F64, leas
     if not len(known):
         return f"never {word}"
     middle = _middle(known)
-    longer = [(left, more) for left in WHILE if (more := _difference(each, best, left)) > 60]
-    if longer and middle <= 0:
-        left, more = longer[0]
-        return f"{format_duration(more)} longer while {WHILE[left]}"
+    longer = _degraded(each.found) - _degraded(best.found)
+    if longer > 60 and middle <= 0:
+        return f"{format_duration(longer)} longer with a drive missing"
     if abs(middle) > TIE * _middle(least):
         sure = float(np.mean(np.sign(known) == np.sign(middle)))
         often = "" if sure >= SURE else f", in {sure:.0%} of the simulated pools"
@@ -437,9 +441,6 @@ def _difference(each: DecisionAlternative, best: DecisionAlternative, left: int)
 
 def _middle(values: F64) -> float:
     return float(np.sort(values)[len(values) // 2])
-
-
-WHILE = {1: "one more may fail", 2: "two more may fail"}
 
 
 def _level_name(left: int) -> str:
