@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.case.resolve import resolve
 from zsim.cli.given_files import fields_in
 from zsim.cli.main import main
 from zsim.planning.timeline.plan import Plan
@@ -114,7 +115,7 @@ def test_an_expansion_that_runs_is_called_so(tmp_path: Path, capsys: pytest.Capt
     assert any("expansion that runs" in words for words in scenario_words(Scenario.from_dict(stated)))
 
 
-def test_a_story_of_a_pasted_pool_begins_with_the_pool_whole(
+def test_a_story_of_a_pasted_pool_begins_without_the_drives_that_are_gone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "status.txt").write_text(STATUS + "\n" + LIST, encoding="utf-8")
@@ -129,7 +130,10 @@ def test_a_story_of_a_pasted_pool_begins_with_the_pool_whole(
     assert main(command) == 2
     assert [event.do for event in asked[0].events] == ["fail"]
     assert (asked[0].scenario["layout"], "replace" in asked[0].scenario) == ("raidz1x4", False)
-    assert "the repair that the file tells of is not in it" in capsys.readouterr().err
+    told_of = (
+        "the story begins without the drives that are gone: the repair that the file tells of is not in it"
+    )
+    assert told_of in capsys.readouterr().err
     for by_hand in (["--replace", "1"], ["--set", "replace=1"]):
         assert main([*command, *by_hand]) == 2
         assert "use --fail or --replace-drives" in capsys.readouterr().err
@@ -149,3 +153,34 @@ def test_a_scenario_file_is_read_as_before(tmp_path: Path) -> None:
         "layout": "raidz2x6",
         "metaslabs": str(tmp_path / "free.csv"),
     }
+
+
+GET = """NAME  PROPERTY       VALUE   SOURCE
+tank  size           21.8T   -
+tank  allocated      12.0T   -
+tank  fragmentation  10%     -
+tank  ashift         12      local
+"""
+
+
+@pytest.mark.parametrize("flags", [["--layout", "raidz2x6"], ["--set", "layout=raidz2x6"]])
+def test_properties_alone_are_a_scenario_where_the_layout_stands_beside_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    """21.8T over six drives are drives of 4 TB; 12T of them are 55 %."""
+    path = tmp_path / "get.txt"
+    path.write_text(GET)
+    assert main(["-q", "scenario", "show", "--scenario", str(path), "--json"]) == 2
+    assert "no file shows the vdevs of the pool" in capsys.readouterr().err
+    assert main(["-q", "scenario", "show", "--scenario", str(path), *flags, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["scenario"]
+    assert (told["layout"], told["drive_size"], told["alloc"]) == ("raidz2x6", 4e12, 12 * 2**40)
+    assert (told["frag"], told["ashift"]) == (0.1, 12)
+
+
+def test_a_size_larger_than_the_replacement_that_is_named_is_refused_by_its_own_name() -> None:
+    """Nobody stated the size of the replacement: that is its model's."""
+    stated = {"layout": "raidz2x6", "drive_size": "8TB", "new_drive": "st4000vn008"}
+    with pytest.raises(InputError, match=r"drive_size .8 TB .* and st4000vn008 has 4 TB"):
+        resolve(stated)
+    assert resolve({**stated, "new_drive_size": "8TB"}).new_drive_size == 8 * 10**12

@@ -155,4 +155,4 @@ def test_a_seed_of_thousands_of_digits_is_refused_as_any_other_that_is_too_large
 def test_a_tunable_named_as_a_field_is_told_as_a_number(capsys: pytest.CaptureFixture[str]) -> None:
     words = "sweep --width 3,4 --parity 1 --fill 0.3 --drive-size 20GB --tunable fill=inf"
     assert entry.main(words.split()) == 1, "all rows are refused"
-    assert "tunables fill inf; fill 0.3" in capsys.readouterr().out
+    assert "tunables fill inf; fill 30 %" in capsys.readouterr().out

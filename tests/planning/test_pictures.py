@@ -206,7 +206,14 @@ def test_passes_are_bars_to_their_median_and_redundancy_what_is_left() -> None:
     redundancy = tuple(Level("raidz2-0", begin * HOUR, end * HOUR, left) for begin, end, left in levels)
     whole = {"p10": 27 * HOUR, "p50": 39 * HOUR, "p90": 120 * HOUR}
     drawn = gantt.figure(
-        some(title="raidz2x6", passes=passes, redundancy=redundancy, full={"raidz2-0": 2}, whole_s=whole)
+        some(
+            title="raidz2x6",
+            passes=passes,
+            redundancy=redundancy,
+            full={"raidz2-0": 2},
+            whole_s=whole,
+            stays_whole=False,
+        )
     )
     upper, lower = drawn.axes
     size = 24.0 if "days" in lower.get_xlabel() else 1.0

@@ -12,8 +12,8 @@ import pytest
 from zsim.base.errors import InputError
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
-from zsim.cli.forecasts.ranges import values_of
 from zsim.planning.compare import compare
+from zsim.planning.ranges import values_of
 from zsim.planning.sweep import sweep
 from zsim.planning.table import Table
 from zsim.planning.usable import data_share, repeated_for_drives

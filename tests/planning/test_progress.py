@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import zsim
 from zsim.base.errors import InputError
 from zsim.planning import running
 from zsim.planning.compare import compare
@@ -19,6 +20,7 @@ from zsim.planning.risk.question import RiskInputs
 from zsim.planning.store.study import study
 from zsim.planning.sweep import sweep
 from zsim.planning.table import NOT_RUN, TableInterrupted
+from zsim.planning.timeline.plan import Plan
 from zsim.planning.tune import api as tuning
 from zsim.prediction.runs.knobs import Knob, KnobEffect
 
@@ -126,18 +128,20 @@ def test_each_width_and_fill_that_is_tried_is_named(simulated: list[str]) -> Non
     widths, fills = Reports(), Reports()
     wide = search.widest("raidz2x6", ["p90 < 100h"], fill=0.5, on_progress=widths)
     tried = (4, 20, 12, 16, 18, 19)
-    assert widths == [(pytest.approx(k / 7), f"raidz2x{width}") for k, width in enumerate(tried)]
+    told = [(pytest.approx(k / 7), f"raidz2x{width}") for k, width in enumerate(tried)]
+    assert widths == [*told, (1.0, wide.answer)]
     assert [row["drives"] for row in wide.rows] == sorted(tried)
     full = search.fullest("raidz2x12", ["p90 < 80h"], on_progress=fills)
     shares = (5, 95, 50, 27, 38, 44, 47, 48, 49)
-    assert fills == [(pytest.approx(k / 9), f"{fill} % full") for k, fill in enumerate(shares)]
+    told = [(pytest.approx(k / 9), f"{fill} % full") for k, fill in enumerate(shares)]
+    assert fills == [*told, (1.0, full.answer)]
     assert [row["fill"] for row in full.rows] == [fill / 100 for fill in sorted(shares)]
 
 
 def test_what_a_change_is_worth_takes_one_prediction(simulated: list[str]) -> None:
     told = Reports()
     search.worth("raidz1x4", RiskInputs(afr=0.02), on_progress=told)
-    assert told == [(0.1, "raidz1x4")]
+    assert told == [(0.1, "raidz1x4"), (1.0, "raidz1x4")]
     assert simulated == ["raidz1x4"]
 
 
@@ -232,3 +236,38 @@ def test_where_a_value_was_measured_is_in_its_label(
     source = Knob("zfs_vdev_scrub_max_active", 8, "somebody", "")
     monkeypatch.setattr(tuning, "knobs_of", lambda case: [source, replace(source, source="")])
     assert [each.label for each in tuning.tune(STATED).settings] == ["measured", "modelled"]
+
+
+PASTE = "\n".join(
+    (
+        "  scan: resilver in progress since Sun Nov 22 08:11:03 2026",
+        "\t1.20T / 1.20T scanned, 310G / 1.20T issued at 141M/s",
+        "\t155G resilvered, 25.23% done, 01:51:40 to go",
+        "config:\n\n\tNAME            STATE     READ WRITE CKSUM",
+        "\ttank            DEGRADED     0     0     0",
+        "\t  mirror-0      DEGRADED     0     0     0",
+        "\t    sda         ONLINE       0     0     0",
+        "\t    sdb         ONLINE       0     0     0  (resilvering)",
+        "\nerrors: No known data errors\n",
+    )
+)
+SMALL: dict[str, Any] = {"layout": "mirror2", "drive_size": "100GB", "fill": 0.1}
+
+
+@pytest.mark.parametrize("ask", [
+    lambda told: zsim.risk(SMALL, RiskInputs(afr=0.02, correlation=1.0), on_progress=told),
+    lambda told: zsim.risk(zsim_plan(), RiskInputs(afr=0.02, correlation=1.0), on_progress=told),
+    lambda told: zsim.timeline(zsim_plan(), on_progress=told),
+    lambda told: zsim.decide({"scenario": SMALL, "running": {"done": "30%"}}, reboot=True, on_progress=told),
+    lambda told: zsim.eta(PASTE, on_progress=told),
+])  # fmt: skip
+def test_every_bar_rises_and_ends_full(ask: Any) -> None:
+    told = Reports()
+    ask(told)
+    assert told.shares == sorted(told.shares)
+    assert told.shares[-1] == 1.0
+
+
+def zsim_plan() -> Plan:
+    events = [{"do": "replace", "drive": 0}, {"do": "replace", "drive": 1, "when": "quiet"}, {"do": "scrub"}]
+    return Plan.from_dict({"scenario": SMALL, "events": events})

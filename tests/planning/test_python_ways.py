@@ -13,7 +13,7 @@ import pytest
 import zsim
 from zsim.base.errors import InputError
 from zsim.planning.fleet.spec import Fleet, Pools
-from zsim.planning.risk.question import RiskInputs
+from zsim.planning.risk.question import RiskInputs, Seconds
 from zsim.planning.store.keys import key_of
 from zsim.prediction.answer.records import Quantiles
 
@@ -48,7 +48,7 @@ def test_inputs_of_a_risk_are_taken_as_python_has_them(given: Any, read: Any) ->
     inputs = RiskInputs(**given)
     assert inputs == RiskInputs(**read)
     for name in given:
-        assert type(getattr(inputs, name)) in (bool, int, float)
+        assert type(getattr(inputs, name)) in (bool, int, float, Seconds)
 
 
 @pytest.mark.parametrize(

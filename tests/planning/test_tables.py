@@ -274,7 +274,8 @@ def test_what_no_row_states_is_said_and_what_follows_from_it_is_left_out() -> No
     whole = compare("mirror2", "raidz1x3", fill=0.5, drive_size="4TB")
     assert whole.missing == ()
     assert any("repaired" in line for line in heads(whole)[:3])
-    assert all(row["data_bytes"] == round(0.5 * row["usable_bytes"]) for row in whole)
+    # Half of SIZE: of what may be used that is a little more, since ZFS keeps some free.
+    assert all(0.5 < row["data_bytes"] / row["usable_bytes"] < 0.52 for row in whole)
 
 
 @pytest.mark.usefixtures("answered")

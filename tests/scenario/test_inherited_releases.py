@@ -13,6 +13,7 @@ from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.provenance import provenance
 from zsim.case.resolve import resolve
+from zsim.planning.timeline.rules import rules_of
 from zsim.prediction.api import models_used
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import BEHAVIOURS, ReleaseProfile, load_release
@@ -62,7 +63,8 @@ def test_a_file_without_versions_is_its_base_with_a_few_lines(tmp_path: Path) ->
     entry = '{ value = 7, unit = "1", source = "our site", kind = "assumed" }'
     own.write_text(f'base = "openzfs-0.8"\n[tunables]\nzfs_vdev_scrub_max_active = {entry}\n')
     mine = load_release(str(own))
-    assert (mine.name, mine.series, mine.version) == (base.name, base.series, base.version)
+    assert (mine.series, mine.version) == (base.series, base.version)
+    assert mine.name == f"tuned ({base.name})"
     assert mine.tunables == {**base.tunables, "zfs_vdev_scrub_max_active": 7}
     own.write_text(f'base = "openzfs-0.8"\n[tunables]\n{patched} = {entry}\n')
     assert load_release(str(own)).tunables == {**base.tunables, patched: 7}
@@ -119,3 +121,18 @@ def test_the_hash_of_a_release_is_that_of_its_bases_too(monkeypatch: pytest.Monk
         model_data, "sha256_of", lambda path: "x" if "openzfs-2.1" in path.name else plain_hash(path)
     )
     assert digest() != before
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [("", "tuned (openzfs-2.3.9)"), ('name = "site-2026"\n', "site-2026 (openzfs-2.3.9)"),
+     ('name = "openzfs-2.3"\n', "openzfs-2.3.9")],
+)  # fmt: skip
+def test_a_release_of_ones_own_is_called_by_its_own_name(tmp_path: Path, head: str, name: str) -> None:
+    """It was called openzfs-2.3.9, as if nothing of it were otherwise."""
+    path = tmp_path / "tuned.toml"
+    entry = '{ value = 8, unit = "I/Os", source = "site", kind = "assumed" }'
+    path.write_text(f'{head}base = "openzfs-2.3"\n[tunables]\nzfs_vdev_scrub_max_active = {entry}\n')
+    found = load_release(path)
+    assert (found.name, found.version, found.family) == (name, "2.3.9", "openzfs")
+    assert rules_of(found, "sorted").table == rules_of(load_release("openzfs-2.3"), "sorted").table

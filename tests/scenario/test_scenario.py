@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pydoc
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -462,3 +463,13 @@ def test_frag_of_each_vdev_is_stated_once_and_of_all(stated: dict[str, object], 
     with pytest.raises(InputError, match=told):
         Scenario.from_dict({"layout": "2*raidz2x6", **stated})
     assert Scenario.from_dict({"layout": "2*raidz2x6", "vdev_frags": "20%,5%"}).vdev_frags == (0.2, 0.05)
+
+
+def test_help_shows_the_fields_and_what_they_mean() -> None:
+    """It began with pages of how pydantic reads each, and said of none what it is."""
+    Scenario(layout="mirror2")
+    told = pydoc.plain(pydoc.render_doc(Scenario))
+    assert "Scenario(*, layout, vdevs=None, fill=None," in told.splitlines()[3]
+    assert "drive_size\n |      capacity of these drives, such as 4TB" in told
+    assert "Annotated" not in told.partition("Method resolution order")[0]
+    assert Scenario.json_schema()["description"] == (Scenario.__doc__ or "").splitlines()[0]

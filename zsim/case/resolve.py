@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, Unpack
 
 from zsim.base.constants import constant
 from zsim.base.errors import InputError
@@ -29,6 +29,9 @@ from zsim.scenario.releases.no_effect import without_effect
 from zsim.scenario.releases.products import Shipped, shipped
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
 from zsim.vdevs.kind import NORMAL, kind_of
+
+if TYPE_CHECKING:
+    from zsim.scenario.keyword_types import AnyFields
 
 DEFAULT_FILL = 0.5
 DEFAULT_DRIVE_BYTES = 4 * 10**12
@@ -119,13 +122,15 @@ class _Repair(NamedTuple):
     new_drive_size: int
 
 
-def resolve(scenario: Asked) -> Case:
+def resolve(scenario: Asked | None = None, **fields: Unpack[AnyFields]) -> Case:
     """Return the case of what is asked: every open field filled, every name replaced by what it names.
 
     Parameters
     ----------
-    scenario : Scenario, mapping, str or Path
+    scenario : Scenario, mapping, str or Path, optional
         As `zsim.predict` takes it.
+    **fields
+        Fields of the scenario, over what it states.
 
     Raises
     ------
@@ -139,7 +144,7 @@ def resolve(scenario: Asked) -> Case:
     >>> case.drive.capacity_bytes, [each.field for each in case.assumptions][:3]
     (8000000000000, ['release', 'hz', 'drive'])
     """
-    return resolved(scenario_of(scenario, {}))
+    return resolved(scenario_of(scenario, fields))
 
 
 def resolved(scenario: Scenario) -> Case:
@@ -359,6 +364,11 @@ def _repair(door: _Door, space: _Space) -> _Repair:
         model = door.shelf.named(new)
         # A generic drive is of any size: of that of the drive that it replaces.
         size = model.capacity_bytes if scenario.new_drive and not model.is_generic else least
+    if size < least and scenario.new_drive_size is None and scenario.drive_size is not None:
+        # What is stated is the size of the others; that of the replacement is its model's.
+        allowed = f"ZFS takes no replacement smaller than what it replaces, and {new} has {format_both(size)}"
+        remedy = "give a smaller drive_size, or new_drive_size too"
+        raise InputError("drive_size", format_both(least), allowed, remedy)
     if size < least:
         allowed = f"ZFS takes no replacement smaller than the {format_both(least)} it replaces"
         raise InputError("new_drive_size", format_both(size), allowed, "give a larger drive")

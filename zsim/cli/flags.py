@@ -218,11 +218,13 @@ def stated_fields(given: Given) -> dict[str, object]:
     return fields
 
 
-def _stated_by_hand(given: Given) -> set[str]:
-    """Return the names of the fields that flags and --set state; a file may tell of others."""
+def _stated_by_hand(given: Given) -> dict[str, object]:
+    """Return the fields that flags and --set state; a file may tell of others."""
     from zsim.scenario import files
 
-    return {*stated_by_flags(given), *files.names_set(words(given, "settings"))}
+    settings = words(given, "settings")
+    named = dict.fromkeys(files.names_set(settings))
+    return {**named, **files.apply_overrides({}, settings), **stated_by_flags(given)}
 
 
 def fields_of_pool(given: Given, allowed: str, instead: Mapping[str, str]) -> dict[str, object]:
@@ -247,8 +249,16 @@ def fields_of_pool(given: Given, allowed: str, instead: Mapping[str, str]) -> di
         if name in by_hand:
             raise InputError(name, stated[name], allowed, instead[name])
     if of_repair:
-        notice("the story begins with a whole pool: the repair that the file tells of is not in it.")
+        begins = "without the drives that are gone" if _shows_gone(stated) else "with a whole pool"
+        notice(f"the story begins {begins}: the repair that the file tells of is not in it.")
     return {name: value for name, value in stated.items() if name not in of_repair}
+
+
+def _shows_gone(stated: Mapping[str, object]) -> bool:
+    """Tell whether the evidence shows drives that are gone and that nothing replaces."""
+    held = stated.get("evidence")
+    listed = held if isinstance(held, list) else []
+    return any(isinstance(each, Mapping) and each.get("missing") for each in listed)
 
 
 NO_REPAIR = ("scrub", "expand", "remove")

@@ -17,6 +17,7 @@ from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
 from zsim.planning.usable import (
     alloc_of,
+    data_bytes,
     repeated_for_drives,
     repeated_for_usable,
     stated_usable_bytes,
@@ -175,7 +176,7 @@ def _facts(name: str, case: Case, usable: int | None) -> Row:
         "layout": str(case.layout),
         "drives": case.layout.leaves,
         "usable_bytes": usable,
-        "data_bytes": None if usable is None or case.assumed("fill") else round(case.fill * usable),
+        "data_bytes": None if usable is None or case.assumed("fill") else data_bytes(case),
     }
 
 

@@ -7,9 +7,10 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from zsim.base.errors import InputError, check_kind
+from zsim.base.errors import InputError, check_kind, check_number
 from zsim.base.parsed import table
 from zsim.case.resolve import resolve
+from zsim.planning.ranges import values_of
 from zsim.planning.rows import TUNABLE, Row, refused_row
 from zsim.planning.usable import stated_usable_bytes
 from zsim.prediction.missing import missing_of_all
@@ -28,7 +29,7 @@ Axes = Mapping[str, Sequence[object]]
 def grid_of(base: Asked | None, axes: Mapping[str, object]) -> tuple[dict[str, tuple[object, ...]], Row]:
     """Return the values of each axis, checked, and the fields that all combinations have."""
     common = _common(base)
-    grid = {name: _values(values) for name, values in axes.items()}
+    grid = {name: _shape(name, values) if name in SHAPE else _values(values) for name, values in axes.items()}
     _check(grid, common)
     return grid, common
 
@@ -70,6 +71,20 @@ def layout_of(width: int, parity: int) -> str:
     return word_of_parity(parity, width)
 
 
+def _shape(name: str, values: object) -> tuple[object, ...]:
+    """Return widths or parities; text is a list or a range of them, as the command line takes it.
+
+    Raises
+    ------
+    InputError
+        When one is no whole number.
+    """
+    found: list[object] = []
+    for each in _values(values):
+        found += values_of(each, name) if isinstance(each, str) else [each]
+    return tuple(int(each) if isinstance(each, str) and each.isdecimal() else each for each in found)
+
+
 def _values(values: object) -> tuple[object, ...]:
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         return (values,)
@@ -92,6 +107,11 @@ def _check(grid: Axes, common: Mapping[str, object]) -> None:
         raise InputError(missing, None, "width and parity together make the layout", f"give {missing} too")
     if "width" not in grid and "layout" not in grid and common.get("layout") is None:
         raise InputError("layout", None, "a sweep needs layouts", "give layout, or width and parity")
+    for name in SHAPE:
+        for value in grid.get(name, ()):
+            check_number(
+                name, value, f"write {name}=[4, 8]" if name == "width" else "write parity=2", whole=True
+            )
     count = 1
     for values in grid.values():
         count *= len(values)
@@ -147,9 +167,13 @@ def number(value: object) -> object:
 
 
 def _parsed(fields: Mapping[str, object], point: Row) -> Row:
-    """Return the axes' values as the scenario has them (0.5 for 50%); none if one is no value at all."""
-    try:
+    """Return the axes' values as the scenario has them (0.5 for 50%), without those that are none at all."""
+    names = [name for name in point if name in fields and name != "layout"]
+    with contextlib.suppress(InputError):
         stated = Scenario.from_dict(fields).stated()
-    except InputError:
-        return {}
-    return {name: stated.get(name) for name in point if name in fields and name != "layout"}
+        return {name: stated.get(name) for name in names}
+    found: Row = {}
+    for name in names:  # together they contradict each other, or one of them is no value
+        with contextlib.suppress(InputError):
+            found[name] = Scenario.from_dict({"layout": SIMPLE_LAYOUT, name: fields[name]}).stated().get(name)
+    return found

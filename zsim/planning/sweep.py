@@ -36,7 +36,7 @@ def sweep(
         Called with the share done and a few words.
     **axes
         Field of the scenario to one value or a sequence of values; ``width`` and ``parity`` make RAID-Z
-        layouts (parity 0: mirrors).
+        layouts (parity 0: mirrors), and are whole numbers, or text such as ``"4,8"`` or ``"4..12"``.
 
     Returns
     -------

@@ -114,6 +114,9 @@ class DriveActivity(_Observation):
     missing: Literal["FAULTED", "OFFLINE", "REMOVED", "UNAVAIL"] | None = Field(
         None, description="STATE of zpool status: the drive is not there, and no repair under way replaces it"
     )
+    asked: bool | None = Field(
+        None, description="of a missing drive: the repair that is asked for replaces it"
+    )
 
 
 class Benchmark(_Observation):
@@ -144,6 +147,11 @@ Observation = Annotated[
 
 
 def missing_drives(observations: Iterable[object]) -> tuple[DriveActivity, ...]:
-    """Return the drives that are not there and that the repair under way does not replace, each once."""
+    """Return the drives that are not there and that the repair does not replace, each once."""
+    return tuple(each for each in gone_drives(observations) if not each.asked)
+
+
+def gone_drives(observations: Iterable[object]) -> tuple[DriveActivity, ...]:
+    """Return the drives that are not there and that nothing under way replaces, each once."""
     gone = {each.drive: each for each in observations if isinstance(each, DriveActivity) and each.missing}
     return tuple(gone.values())

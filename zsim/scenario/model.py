@@ -6,6 +6,7 @@ assumption it makes.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, Unpack
@@ -127,7 +128,48 @@ class Scenario(Fields):
         files.write_scenario(Path(path), self.stated())
 
     @classmethod
+    def model_rebuild(
+        cls,
+        *,
+        force: bool = False,
+        raise_errors: bool = True,
+        _parent_namespace_depth: int = 2,
+        _types_namespace: Mapping[str, object] | None = None,
+    ) -> bool | None:
+        """Complete the class, as pydantic does when it is first used, and keep the signature."""
+        found = super().model_rebuild(
+            force=force,
+            raise_errors=raise_errors,
+            _parent_namespace_depth=_parent_namespace_depth + 1,
+            _types_namespace=_types_namespace,
+        )
+        cls.__signature__ = _signature()
+        return found
+
+    @classmethod
     def json_schema(cls) -> dict[str, object]:
         """Return the JSON Schema of a scenario file, for editors and other programs."""
-        schema = cls.model_json_schema()
+        schema = {**cls.model_json_schema(), "description": (cls.__doc__ or "").partition("\n")[0]}
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _with_fields(text: str) -> str:
+    """Return what `help` shows first: the class, and every field with what it means."""
+    head, raises, rest = inspect.cleandoc(text).partition("Raises\n")
+    fields = "\n".join(f"{name}\n    {info.description}" for name, info in Scenario.field_infos().items())
+    return f"{head}Parameters\n----------\n{fields}\n\n{raises}{rest}"
+
+
+def _signature() -> inspect.Signature:
+    """Return the fields and their defaults: how pydantic reads each is of no use to who reads its name."""
+    made = inspect.Parameter
+    return inspect.Signature(
+        [
+            made(name, made.KEYWORD_ONLY, default=made.empty if info.is_required() else info.get_default())
+            for name, info in Scenario.field_infos().items()
+        ]
+    )
+
+
+Scenario.__doc__ = _with_fields(Scenario.__doc__ or "")
+Scenario.__signature__ = _signature()

@@ -12,7 +12,7 @@ from zsim.observe.zpool.vdev_tree import ErrorCounts
 from zsim.prediction.api import case_of
 from zsim.prediction.evidence.comparable import comparable
 from zsim.prediction.evidence.wording import notes
-from zsim.scenario.evidence import DriveActivity
+from zsim.scenario.evidence import DriveActivity, missing_drives
 
 HEAD = "NAME          STATE     READ WRITE CKSUM"
 ROWS = """\
@@ -92,6 +92,19 @@ def test_a_spare_that_has_all_its_data_is_not_under_repair() -> None:
     # In its first minutes no drive is called resilvering: both may be.
     begun = import_pasted(text.replace("  (resilvering)", ""))
     assert begun.scenario.replaced_drives == 2
+
+
+def test_a_drive_whose_replacement_is_asked_is_known_by_its_place() -> None:
+    """Where nothing runs, the repair that is asked for is of it, and it is not missing beside that."""
+    scan = status(sda="0     0     0").partition("  scan: ")[0] + "  scan: none requested\nconfig:\n\n"
+    rows = ROWS.format(head=HEAD, sda="0     0     0", sdc="0     0     0")
+    spare = rows[rows.index("\t    spare-1") : rows.index("\t    sdc")]
+    text = scan + rows.replace(spare, "\t    sdb     FAULTED     44   210     0  too many errors\n") + "\n"
+    found = import_pasted(text).scenario
+    (seen,) = shown(text)
+    assert (seen.drive, seen.leaf, seen.missing, seen.asked) == ("sdb", 1, "FAULTED", True)
+    assert (found.replaced_drives, found.old_drive) == (1, "missing")
+    assert missing_drives(found.evidence or ()) == ()
 
 
 def test_drives_of_other_vdevs_and_old_ones_that_wait_are_told() -> None:

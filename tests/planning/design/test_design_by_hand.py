@@ -213,7 +213,7 @@ def test_changes_that_are_so_already_are_left_out() -> None:
     assert "a spare on the shelf" not in words
     assert "a scrub every 14 d" not in words
     assert len(words) == 7
-    changed = search._changed(RiskInputs(detect=5.0, years=3.0), {"spare": "hot", "detect": None})
+    changed = search._changed(RiskInputs(detect="5s", years=3.0), {"spare": "hot", "detect": None})
     assert (changed.spare, changed.detect, changed.years) == ("hot", None, 3.0)
 
 

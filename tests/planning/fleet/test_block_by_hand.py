@@ -160,6 +160,15 @@ def test_a_distributed_spare_takes_over_while_it_is_free() -> None:
     assert block._taken_over((kind(), kind()), some, missing, hours) is missing
 
 
+def test_hot_spares_take_over_in_any_vdev_of_their_pool() -> None:
+    """One for two vdevs: while the first has it the second waits, and another pool has its own."""
+    hot = kind(pools=2, vdevs=2, spares=1, takeover=300.0, are_hot=True)
+    some = events((0, 0.0), (0, 10.0), (0, 10.0), (0, 40.0), kinds=[0] * 4, vdevs=[0, 1, 2, 1])
+    found = block._taken_over((hot,), some, np.full(4, 17 * DAY), np.full(4, 12 * HOUR))
+    quick = (12 * HOUR + 300) / DAY
+    assert found / DAY == pytest.approx([quick, 17, quick, quick])
+
+
 def test_so_many_of_the_others_fail_by_the_binomial_law() -> None:
     """Two or more of four, a chance of a tenth each: 1 - 0.9**4 - 4 * 0.1 * 0.9**3 = 0.0523."""
     one = np.array([0.1])

@@ -201,10 +201,12 @@ def test_a_draid_rebuilds_onto_its_distributed_spare_before_anybody_comes() -> N
     assert raidz.missing_s > 25 * two.missing_s
 
 
-def test_distributed_spares_event_by_event() -> None:
+@pytest.mark.parametrize(("pools", "vdevs", "are_hot"), [(200, 1, False), (100, 2, True)])
+def test_spares_that_take_over_event_by_event(pools: int, vdevs: int, are_hot: bool) -> None:
+    """Distributed ones of each vdev, and hot ones that two vdevs share."""
     draid = kind(
-        pools=200, group=Group(children=20, tolerance=1), spares=1, takeover=HOUR,
-        table_hours=np.array([DAY]), world=one_world(0.05 / YEAR, DAY),
+        pools=pools, vdevs=vdevs, group=Group(children=20, tolerance=1), spares=1, takeover=HOUR,
+        are_hot=are_hot, table_hours=np.array([DAY]), world=one_world(0.05 / YEAR, DAY),
     )  # fmt: skip
     place = site(detect=DAY, visit=HOUR, spares=4, lead_time=2 * DAY, crews=1)
     table = run_block((draid,), place, 40, (1,))
@@ -319,3 +321,15 @@ def test_public_names() -> None:
     assert zsim.fleet is fleet
     with pytest.raises(InputError, match="pool"):
         zsim.Fleet.from_dict({})
+
+
+def test_hot_spares_begin_a_repair_by_themselves() -> None:
+    """Without them it begins when somebody has come: twelve hours to know, one to replace."""
+    pool = {"name": "a", "count": 40, "hours": 20, "afr": 0.02, "correlation": 1.0, "latent": False}
+    with_spares, without = (
+        fleet(fleet_of({**pool, "layout": layout}, detect="12h", visit="1h", trials=200)).pools[0]
+        for layout in ("raidz2x8+spare:2", "raidz2x8")
+    )
+    assert without.missing_s == pytest.approx(33 * HOUR, rel=0.01)
+    assert with_spares.missing_s == pytest.approx(20 * HOUR + 300, rel=0.01)
+    assert with_spares.losses_per_year.vdev.p < 0.6 * without.losses_per_year.vdev.p

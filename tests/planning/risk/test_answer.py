@@ -239,7 +239,7 @@ def test_the_expected_loss_is_bytes_of_a_drive_makers_terabyte() -> None:
     fixed = answer("raidz1x10", afr=0.05, correlation=1.0, latent=False, detect=0.0)
     assert fixed.bytes_lost_per_tb_year.p == pytest.approx(6.02e8, rel=2e-3)
     assert "Expected loss: 603 MB a year per TB of data." in str(fixed)
-    rare = answer("raidz3x8", hours=36.0, afr=1e-4, correlation=1.0, latent=False, detect=0.0)
+    rare = answer("raidz3x8", hours="36s", afr=1e-4, correlation=1.0, latent=False, detect=0.0)
     assert "Expected loss: less than a byte a year per TB of data." in str(rare)
 
 

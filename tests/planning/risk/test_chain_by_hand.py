@@ -213,10 +213,14 @@ def test_a_plan_that_takes_twice_as_long_is_twice_as_dangerous() -> None:
     assert twice == pytest.approx(1 - math.exp(-10 * 1e-9 * DAY))
 
 
+def lasting(low: float, middle: float, high: float | None) -> Any:
+    return SimpleNamespace(whole_s={"p10": low, "p50": middle, "p90": high}, stays_whole=False)
+
+
 def test_the_pace_of_a_plan_is_its_interval_over_its_median() -> None:
-    told = api.PlannedRepair(SimpleNamespace(whole_s={"p10": 5.0, "p50": 10.0, "p90": 40.0}), ())  # type: ignore[arg-type]
+    told = api.PlannedRepair(lasting(5.0, 10.0, 40.0), ())
     assert (told.pace.low, told.pace.middle, told.pace.high) == (0.5, 1.0, 4.0)
-    never = api.PlannedRepair(SimpleNamespace(whole_s={"p10": 5.0, "p50": 10.0, "p90": None}), ())  # type: ignore[arg-type]
+    never = api.PlannedRepair(lasting(5.0, 10.0, None), ())
     assert never.pace.high == math.inf
 
 
@@ -237,8 +241,8 @@ def test_hours_that_are_stated_are_not_predicted() -> None:
         raise AssertionError
 
     scenario: Any = None
-    assert api._hours(RiskInputs(hours=5.0), scenario, never, never).p50 == 5.0
-    assert api._hours(RiskInputs(mttr=7.0), scenario, never, never).p50 == 7.0
+    assert api._hours(RiskInputs(hours="5s"), scenario, never, never).p50 == 5.0
+    assert api._hours(RiskInputs(mttr="7s"), scenario, never, never).p50 == 7.0
     assert api._hours(RiskInputs(), scenario, never, lambda *_: Quantiles(p50=9.0)).p50 == 9.0
 
 
@@ -259,9 +263,9 @@ def test_the_subject_names_the_pool_and_how_long_its_repair_takes() -> None:
     )
     open_ = resolve({"layout": "raidz2x6"})
     assert "% full (assumed)," in api._subject(open_, Quantiles(p50=DAY), None)
-    told: Any = SimpleNamespace(
-        timeline=SimpleNamespace(title="a plan", whole_s={"p10": HOUR, "p50": DAY, "p90": 2 * DAY})
-    )
+    timeline: Any = lasting(HOUR, DAY, 2 * DAY)
+    timeline.title = "a plan"
+    told = api.PlannedRepair(timeline, ())
     assert api._subject(known, Quantiles(p50=DAY), told).startswith(
         "a plan: whole after 1 d (1 h to 2 d); raidz2x6, "
     )
@@ -270,7 +274,7 @@ def test_the_subject_names_the_pool_and_how_long_its_repair_takes() -> None:
 @pytest.mark.parametrize(
     ("scenario", "words"),
     [({"layout": "raidz1x6", "release": "zol-0.7"}, "never finishes a resilver"),
-     ({"layout": "raidz1x6", "old_drive": "online"}, "the replaced drive still works"),
+     ({"layout": "raidz1x6", "old_drive": "online"}, "no redundancy is missing as long as it does"),
      ({"layout": "raidz1x6+mirror2"}, "the vdevs differ"),
      ({"layout": "draid2:8d:24c:1s"}, "of a dRAID, drives count as missing until")],
 )  # fmt: skip

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
+from dataclasses import replace
+from datetime import timedelta
+from types import NoneType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,14 @@ from zsim.planning.risk.evaluate import (
     worlds_at,
 )
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Group, one_world
-from zsim.planning.risk.question import RiskInputs, as_plain, assumed_age, rate_of_share, unknowns
+from zsim.planning.risk.question import (
+    RiskInputs,
+    Seconds,
+    as_plain,
+    assumed_age,
+    rate_of_share,
+    unknowns,
+)
 from zsim.planning.risk.records import Grades, Mover, Risk, chance
 from zsim.planning.risk.reliability import FLEET_REACH, USUAL_REACH, Spread
 from zsim.planning.risk.stated import stated_words
@@ -48,7 +57,7 @@ def test_a_share_that_fails_in_a_year_is_a_rate() -> None:
         with pytest.raises(InputError, match="afr"):
             rate_of_share(share)
     assert known(afr=0.05).rate.middle == rate_of_share(0.05)
-    assert known(mttf=1000 * HOUR).rate.middle == pytest.approx(1 / (1000 * HOUR))
+    assert known(mttf="1000h").rate.middle == pytest.approx(1 / (1000 * HOUR))
     assert known(afr=0.05).rate.is_exact
     assert "afr" not in known(afr=0.05).notes
 
@@ -154,12 +163,36 @@ def test_law_and_method_follow_from_what_is_stated() -> None:
      ("stress", 1.0, 100.0), ("years", 1e-3, 100.0)],
 )  # fmt: skip
 def test_numbers_have_ends_and_both_are_allowed(name: str, least: float, most: float) -> None:
-    RiskInputs(**{name: least})
-    RiskInputs(**{name: most})
+    timed = name in ("hours", "mttf", "mttr", "scrub", "detect", "age")
+
+    def given(value: float) -> Any:
+        return Seconds(value) if timed else value
+
+    RiskInputs(**{name: given(least)})
+    RiskInputs(**{name: given(most)})
     for beyond in (least * 0.999 - 1e-9, most * 1.001):
         if math.isfinite(beyond):
             with pytest.raises(InputError, match=name.replace("_", "-")):
-                RiskInputs(**{name: beyond})
+                RiskInputs(**{name: given(beyond)})
+
+
+@pytest.mark.parametrize(("name", "value", "meant"), [
+    ("hours", 24, "24h"), ("hours", 1.5, "1.5h"), ("mttr", np.int64(30), "30h"),
+    ("mttf", 1_200_000, "1200000h"), ("scrub", 14, "14d"), ("detect", 12, "12h"), ("age", 3, "1095d"),
+])  # fmt: skip
+def test_a_number_of_seconds_that_is_meant_otherwise_is_refused(name: str, value: Any, meant: str) -> None:
+    """``hours=24`` was a repair of 24 seconds: the chance of loss a thousandth of what it is."""
+    with pytest.raises(InputError) as caught:
+        RiskInputs(**{name: value})
+    assert "a plain number is seconds here" in str(caught.value)
+    assert f'write {name}="{meant}", or "{value}s" if it is so short' in str(caught.value)
+
+
+def test_what_was_read_with_its_unit_may_be_short_and_is_read_again() -> None:
+    short = RiskInputs(hours=timedelta(minutes=30), detect="5s")
+    assert (short.hours, short.detect) == (1800.0, 5.0)
+    assert replace(short, seed=3).hours == 1800.0
+    assert all(type(each) in (float, bool, int, NoneType) for each in as_plain(short).values())
 
 
 @pytest.mark.parametrize("pair", [("hours", "mttr"), ("afr", "mttf"), ("detect", "spare")])
@@ -169,7 +202,7 @@ def test_two_ways_to_say_the_same_exclude_each_other(pair: tuple[str, str]) -> N
         "mttr": DAY,
         "afr": 0.1,
         "mttf": YEAR,
-        "detect": 1.0,
+        "detect": 3600.0,
         "spare": "hot",
     }
     with pytest.raises(InputError, match=f"excludes --{pair[0]}"):
@@ -300,7 +333,7 @@ def test_bytes_lost_are_those_of_the_pool_of_half_a_vdev_or_of_some_records() ->
     """Per TB: all of it with the pool, of two vdevs a quarter with one; ten records of 128 KiB a burst."""
     case = resolve({"layout": "2*mirror2", "drive_size": 10**12, "fill": 0.5, "recordsize": 131072})
     year = Loss(*(np.array([each]) for each in (0.3, 0.1, 0.02)), np.zeros(1))
-    data = api.usable_bytes(case) * 0.5
+    data = case.pool_size * 0.5
     expected = 1e12 * (0.02 + 0.08 / 4) + 0.2 * 10 * 131072 / (data / 1e12)
     assert api.bytes_lost(year, case)[0] == pytest.approx(expected)
     assert data == pytest.approx(1e12, rel=0.1)
@@ -333,7 +366,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
 def test_a_spare_takes_over_by_itself_unless_it_is_stated_otherwise() -> None:
     assert RiskInputs().with_spares(1).spare == "hot"
     assert RiskInputs().with_spares(0).spare is None
-    for stated in ({"detect": 3.0}, {"spare": "order"}, {"mttr": DAY}):
+    for stated in ({"detect": "3s"}, {"spare": "order"}, {"mttr": DAY}):
         inputs = RiskInputs(**stated)  # type: ignore[arg-type]
         assert inputs.with_spares(1) is inputs
 
@@ -484,7 +517,7 @@ def test_a_chance_has_the_digits_that_its_range_leaves(
     ("inputs", "told"),
     [({"mttf": 1.2e6 * HOUR}, "mean time to failure 1,200,000 h"),
      ({"mttr": 1.5 * DAY}, "mean time to repair 36 h"),
-     ({"mttf": HOUR * 1000 / 7}, "mean time to failure 142.857 h"),
+     ({"mttf": "514285s"}, "mean time to failure 142.857 h"),
      ({"afr": "A1"}, "annual failure rate A1"), ({"scrub": 14 * DAY}, "a scrub every 14 d"),
      ({"scrub": math.inf}, "no scrubs"), ({"age": 3 * YEAR}, "drives 3 years old"),
      ({"erc": False}, "no ERC"),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.planning.timeline.telling import KnownPasses
 from zsim.base.errors import InputError
 from zsim.cli.main import main
 from zsim.planning.risk.api import is_endless, risk
@@ -79,7 +80,8 @@ def test_of_a_repair_that_runs_it_is_said_that_what_is_past_counts() -> None:
 
 @pytest.mark.parametrize(
     ("layout", "more", "name"),
-    [("raidz1x4", {}, "drives missing"), ("raidz2x6", {"mttr": 9.0, "hours": None, "detect": None}, "--mttr"),
+    [("raidz1x4", {}, "drives missing"),
+     ("raidz2x6", {"mttr": "9h", "hours": None, "detect": None}, "--mttr"),
      ("raidz2x6", {"method": "simulation"}, "method")],
 )  # fmt: skip
 def test_what_begins_with_too_many_missing_is_refused(layout: str, more: Any, name: str) -> None:
@@ -128,7 +130,7 @@ def test_vdevs_of_a_plan_add_up() -> None:
 class FakeTimeline:
     """A raidz1x10 without redundancy for 24 h."""
 
-    title = "a drive fails"
+    title, stays_whole = "a drive fails", False
 
     def __init__(self, whole: float | None = 24 * HOUR) -> None:
         self.whole_s = {"p10": whole, "p50": whole, "p90": whole}
@@ -183,3 +185,60 @@ def test_bad_input_is_one_sentence(flags: str, field: str, capsys: pytest.Captur
 ])  # fmt: skip
 def test_an_unreadable_block_keeps_a_resilver_from_ending_up_to_0_8(release: str, endless: bool) -> None:
     assert is_endless(load_release(release)) == endless
+
+
+def test_a_plan_in_which_nothing_is_missing_lasts_as_long_as_its_scrub(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Three of six drives within ten hours; the pool is whole after 0 s, which is no length of anything."""
+    known = KnownPasses(hours=20.0)
+    monkeypatch.setattr(timelines, "Passes", lambda: known)
+    pool = {"layout": "raidz2x6", "drive_size": "4TB", "fill": 0.5}
+    plan = Plan.from_dict({"scenario": pool, "events": [{"do": "scrub"}]})
+    inputs = RiskInputs(afr=0.05, correlation=1.0, latent=False, detect=0.0)
+    found = risk(plan, inputs, hours_of=lambda _pool, _report: Quantiles(p50=20 * HOUR))
+    assert "whole all the time, over after 10 h" in found.subject
+    rate = -math.log(0.95) / 8766
+    assert found.window.vdev.p == pytest.approx(20 * (10 * rate) ** 3, rel=0.01)
+    nothing = Plan.from_dict({"scenario": pool, "events": [{"do": "set", "set": {"fill": 0.6}}]})
+    with pytest.raises(InputError, match="nothing in it takes time"):
+        risk(nothing, inputs, hours_of=lambda _pool, _report: Quantiles(p50=20 * HOUR))
+
+
+@pytest.mark.parametrize(("discipline", "factor"), [("apart", 0.5), ("restart", 1.0)])
+def test_a_failure_that_starts_the_resilver_anew_leaves_the_others_missing_for_all_of_it(
+    discipline: Any, factor: float
+) -> None:
+    """Two of eleven missing: a third fails at some moment, the fourth then or in all of the new pass."""
+    group, world = Group(children=11, tolerance=3, discipline=discipline), one_world(RATE, 36 * HOUR)
+    found = degraded_loss(group, world, 2).vdev[0]
+    assert found == pytest.approx(factor * 9 * 8 * (RATE * 36 * HOUR) ** 2, rel=2e-3)
+    assert degraded_loss(group, world, 3).vdev[0] == pytest.approx(8 * RATE * 36 * HOUR, rel=1e-3)
+
+
+def test_a_drive_that_works_while_it_is_replaced_costs_no_redundancy() -> None:
+    """Two of ten have to fail within the day: half of ten times nine, and not one of nine."""
+    pool = {"layout": "raidz1x10", "old_drive": "online"}
+    found = risk(pool, RiskInputs(hours=24 * HOUR, afr=0.05, correlation=1.0, latent=False, detect=12 * HOUR))
+    expected = 45 * (24 * -math.log(0.95) / 8766) ** 2
+    assert found.window.vdev.p == pytest.approx(expected, rel=2e-3)
+    assert any("no redundancy is missing as long as it does" in each for each in found.warnings)
+    gone = risk({**pool, "old_drive": "missing"}, FIXED)
+    assert found.per_year.vdev.p > gone.per_year.vdev.p, "a year is about drives that fail, found 12 h later"
+
+
+def test_a_plan_says_where_further_failures_make_it_longer(told: FakeTimeline) -> None:
+    told.redundancy = (Level("raidz2-0", 0.0, 24 * HOUR, 1),)
+    for release, said in (("zol-0.7", True), ("openzfs-2.3", False)):
+        plan = Plan.from_dict({**PLAN, "scenario": {"layout": "raidz2x10", "release": release}})
+        found = risk(plan, RiskInputs(afr=0.05), hours_of=lambda _pool, _report: Quantiles(p50=24 * HOUR))
+        assert any("begins the resilver anew" in each for each in found.warnings) == said
+
+
+@pytest.mark.parametrize(
+    ("operation", "layout"), [("expand", "raidz2x6"), ("remove", "2*mirror2"), ("scrub", "mirror2")]
+)
+def test_what_repairs_nothing_gives_no_time_of_repairs(operation: str, layout: str) -> None:
+    """The days of an expansion stood for those in which a failed drive is missing, in a year as in many."""
+    with pytest.raises(InputError, match=f"operation '{operation}' .* repairs no missing drive; .*--plan"):
+        risk({"layout": layout, "operation": operation}, FIXED)

@@ -294,11 +294,11 @@ def test_a_pool_is_whole_for_good_when_the_last_repair_has_ended() -> None:
 
 
 def test_the_end_of_a_story_and_the_best_redundancy_of_its_vdevs() -> None:
-    pool = pool_of(now=2 * HOUR, history=[done(), done(ends=math.inf)],
-                   ledger=Ledger([(0.0, "a", 0), (1.0, "a", 2), (2.0, "a", 1), (0.0, "b", 1)]))  # fmt: skip
+    pool = pool_of(now=2 * HOUR, history=[done(), done(ends=math.inf)])
     assert result._end(pool) == 2 * HOUR
     assert result._end(pool_of(now=0.0, history=[done(ends=3 * HOUR), done(ends=math.inf)])) == 3 * HOUR
-    assert result._full(pool) == {"a": 2, "b": 1}
+    pool.vdevs = [SimpleNamespace(name=name, spec=SimpleNamespace(tolerance=2)) for name in ("a", "b")]
+    assert result._full(pool) == {"a": 2, "b": 2}, "b lacks a drive all the time"
 
 
 def test_a_pass_is_the_same_in_every_world_by_its_kind_and_number() -> None:

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from tests.planning.timeline.telling import answer, row, tell, three
+from tests.planning.timeline.telling import EVEN, answer, row, tell, three
 from zsim.base.errors import InputError
 from zsim.planning.timeline import decisions, gantt
 from zsim.planning.timeline.api import cleaned
@@ -65,6 +65,46 @@ def test_the_best_has_the_least_time_without_redundancy_then_it_is_whole_first()
     assert order(way("a", 20 * HOUR, 3600.0), way("b", 10 * HOUR, 3900.0)) == [
         ("a", "best"), ("b", "5 min longer without redundancy"),
     ]  # fmt: skip
+
+
+def test_where_none_is_without_redundancy_the_time_in_which_a_drive_is_missing_counts() -> None:
+    """A second drive replaced while it works costs no redundancy; begun anew, the first is missing longer."""
+    level = {1: np.full(WORLDS, 5 * HOUR)}, {1: np.full(WORLDS, 3 * HOUR)}
+    now, later = (
+        DecisionAlternative(name, answer(title=name, whole=np.full(WORLDS, whole), exposed=exposed))
+        for name, whole, exposed in (("begin anew", 5 * HOUR, level[0]), ("wait", 8 * HOUR, level[1]))
+    )
+    assert order(now, later) == [("wait", "best"), ("begin anew", "2 h longer with a drive missing")]
+    # As long as the one that ZFS itself would begin anew, it is whole sooner.
+    early, late = (
+        DecisionAlternative(name, answer(title=name, whole=whole, exposed={1: np.full(WORLDS, hours * HOUR)}))
+        for name, whole, hours in (("early", EVEN, 3.2), ("late", 2 * EVEN, 3.0))
+    )
+    assert order(late, early) == [("early", "best"), ("late", "whole 10 h later")]
+    # Where there is a time without redundancy, that comes first.
+    naked = DecisionAlternative(
+        "naked", answer(title="naked", whole=EVEN, exposed={0: np.full(WORLDS, HOUR)})
+    )
+    assert [name for name, _ in order(naked, now, later)] == ["wait", "begin anew", "naked"]
+
+
+def scrubs(name: str, over: float) -> DecisionAlternative:
+    passes, whole = (row(0.0, over, over, over, kind="scrub"),), np.zeros(WORLDS)
+    found = answer(title=name, whole=whole, whole_s=three(0.0, 0.0, 0.0), passes=passes, over=whole + over)
+    return DecisionAlternative(name, found)
+
+
+def test_where_nothing_is_repaired_the_scrub_that_is_over_first_is_best() -> None:
+    """A pool that stays whole is whole after 0 s whatever is done: that tells the ways apart by nothing."""
+    found = Decision(ranked((scrubs("wait", 7 * HOUR), scrubs("stop the load now", 4 * HOUR))))
+    assert [(each.name, each.reason, each.wins) for each in found.alternatives] == [
+        ("stop the load now", "best", 1.0), ("wait", "over 3 h later", 0.0),
+    ]  # fmt: skip
+    assert found.headline == "Best: stop the load now; whole all the time; the scrub is over after 4 h"
+    assert found.grid().head[1] == "over after (p10 to p90)"
+    assert [each[1] for each in found.grid().rows] == ["4 h", "7 h"]
+    ways: Any = found.to_dict()["alternatives"]
+    assert [each["over_s"]["p50"] for each in ways] == [4 * HOUR, 7 * HOUR]
 
 
 def test_what_is_nearly_equal_is_told_apart_by_work_lost() -> None:
@@ -251,9 +291,13 @@ def test_drives_that_are_gone_beside_the_pass_take_redundancy_all_the_time() -> 
 
 
 def test_what_eta_says_of_the_same_comes_before_what_is_printed() -> None:
-    seen: Any = SimpleNamespace(remaining_s=Quantiles(p10=1.0, p50=2.0, p90=3.0), phase="issue", done=1.0)
+    left = Quantiles(p10=1.0, p50=2.0, p90=3.0)
+    seen: Any = SimpleNamespace(remaining_s=left, phase="issue", done=1.0, elapsed_s=None)
     found: Any = state_of({}, [scan(done=0.1)], seen=seen)["running"]
     assert (found["done"], found["left"]) == (0.999, (1.0, 2.0, 3.0))
+    assert "elapsed" not in found
+    seen.elapsed_s = 9.0
+    assert state_of({}, [scan(done=0.1)], seen=seen)["running"]["elapsed"] == 9.0  # type: ignore[index]
     seen.phase = "metadata scan"
     found = state_of({}, [scan(done=0.1)], seen=seen)["running"]
     assert found["done"] == 0.0

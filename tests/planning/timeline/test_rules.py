@@ -307,6 +307,27 @@ def test_a_detached_new_drive_leaves_its_place_as_it_was() -> None:
     assert spared.spares == 1
 
 
+def test_a_drive_of_a_mirror_that_nothing_replaces_leaves_it() -> None:
+    """As old drives do once a new one is attached and has its data; of a RAID-Z none can."""
+    events = [{"do": "attach"}, {"do": "detach", "drive": 0, "when": "quiet"}]
+    pool = tell(events, layout="mirror2")
+    assert left(pool, "mirror-0") == [(0, 1), (10, 2), (10, 1)]
+    assert (str(pool.vdevs[0].spec), len(pool.vdevs[0].slots)) == ("mirror2", 2)
+    assert told(pool, "drive 0 of mirror-0 is detached")
+    assert whole_at(pool) / HOUR == pytest.approx(10, abs=0.1)
+    behind = [
+        {"do": "fail", "drive": 2},
+        {"do": "replace", "drive": 2},
+        {"do": "detach", "drive": 0, "after": "1h"},
+    ]
+    moved = tell(behind, layout="mirror3")
+    assert left(moved, "mirror-0")[-1] == (10, 1)
+    assert all(slot.serves for slot in moved.vdevs[0].slots)
+    raidz = tell([{"do": "detach", "drive": 0}])
+    assert left(raidz) == [(0, 2)]
+    assert told(raidz, "drive 0 of raidz2-0 cannot be detached: nothing replaces it")
+
+
 def test_a_tunable_changed_at_a_time_holds_from_then_on() -> None:
     change = {"do": "set", "at": "2h", "set": {"tunables": {"zfs_resilver_disable_defer": 1}}}
     second = {**SECOND, "at": "50%"}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
-from tests.planning.timeline.telling import HOUR, PASS_BYTES, TXG, KnownPasses, hours, left, tell, told
+from tests.planning.timeline.telling import EVEN, HOUR, PASS_BYTES, TXG, KnownPasses, hours, left, tell, told
 from zsim.base.errors import InputError
-from zsim.planning.timeline.passes import facts
+from zsim.planning.timeline.passes import WORLDS, PassTimes, facts
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.pool import sick_drives
 from zsim.planning.timeline.result import whole_at
@@ -42,7 +43,9 @@ def test_drives_that_wait_have_a_pass_of_their_own() -> None:
     assert hours(pool) == [(0, 6), (6, 16)]
     assert [len(each.targets) for each in pool.history] == [1, 2]
     assert left(pool, "raidz3-0") == [(0, 0), (6, 1), (16, 3)]
-    assert tell([], running={"drives": [0], "waiting": [1, 2]}).lost, "three are missing of a raidz2"
+    with pytest.raises(InputError, match=r"running.drives 3 .*raidz2x6 does without 2"):
+        tell([], running={"drives": [0], "waiting": [1, 2]})
+    tell([], running={"drives": [0], "waiting": [1, 2], "old_drive": "online"})
     pool = tell([], running={"done": "40%", "drives": [0], "waiting": [1]})
     assert left(pool) == [(0, 0), (6, 1), (16, 2)]
 
@@ -332,3 +335,86 @@ def test_what_is_usual_is_taken_where_an_event_does_not_say() -> None:
     assert (plan.spares, plan.detection, plan.churn, plan.at_once, plan.zed) == (0, 0.0, 0, 1, True)
     assert plan.running is not None
     assert (plan.running.vdev, plan.running.drives, plan.running.done) == (0, (0,), 0.0)
+
+
+# --- a pool that lacks a drive
+
+
+def lacking(leaf: int | None, asked: bool) -> dict[str, Any]:
+    gone = {"what": "drive", "drive": "sdx", "missing": "UNAVAIL", "asked": asked}
+    return {"evidence": [gone if leaf is None else {**gone, "leaf": leaf}]}
+
+
+def test_a_drive_that_a_status_shows_as_gone_is_missing_from_the_beginning() -> None:
+    """One more may fail until it is replaced; another failure before that leaves none."""
+    replaced = tell([{"do": "replace", "after": "2h", "drive": 5}], scenario=lacking(5, True))
+    assert left(replaced) == [(0.0, 1), (12.0, 2)]
+    assert whole_at(replaced) / HOUR == pytest.approx(12.0, abs=0.1)
+    assert told(replaced, "drive 5 of raidz2-0 (sdx) is missing")
+    events = [{"do": "fail", "drive": 0}, {"do": "replace", "after": "1h", "drive": 0}]
+    another = tell(events, scenario=lacking(5, True))
+    assert left(another) == [(0.0, 1), (0.0, 0), (11.0, 1)]
+    assert whole_at(another) == math.inf, "nothing replaces the other"
+    assert left(tell(events, scenario=lacking(None, False))) == [(0.0, 1), (0.0, 0), (11.0, 1)]
+    lost = tell([{"do": "fail", "drives": [0, 1]}], scenario=lacking(2, True))
+    assert lost.lost
+
+
+def test_the_drives_of_a_pass_that_runs_are_told_by_the_plan_alone() -> None:
+    running = {"kind": "resilver", "done": "50%", "drives": [0]}
+    assert left(tell([], scenario=lacking(5, False), running=running))[0] == (0.0, 1)
+
+
+def test_a_pass_onto_drives_of_two_vdevs_reads_and_writes_both() -> None:
+    """It takes as long as the longer of them, not as long as both."""
+    failed = [{"do": "fail", "drives": [0]}, {"do": "fail", "vdev": 1, "drives": [3]}]
+    replaced = [{"do": "replace", "drive": 0, "after": "1h"}, {"do": "replace", "vdev": 1, "drive": 3}]
+    pool = tell([*failed, *replaced], layout="2*raidz2x6", release="openzfs-2.3")
+    both = pool.history[-1]
+    assert len(both.targets) == 2
+    assert both.times.read_bytes == 2 * PASS_BYTES
+    assert hours(pool)[-1] == (1.0, 11.0)
+
+
+def test_what_a_pass_has_cost_so_far_is_what_it_was_seen_to_take() -> None:
+    """A quarter is done after 1.5 h, and 4.5 h are left: a reboot that begins anew costs the 1.5 h."""
+    plan = {"kind": "resilver", "done": "25%", "drives": [0], "left": ["4h", "4.5h", "5h"], "elapsed": "1.5h"}
+    slow = KnownPasses()
+    slow._of = lambda hours: PassTimes(  # type: ignore[method-assign]
+        np.full(WORLDS, hours * HOUR), (np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.25, 1.0])), 0.1
+    )
+    quiet = tell([], running=plan, passes=slow, release="openzfs-2.3")
+    assert whole_at(quiet) / HOUR == pytest.approx(4.5, rel=1e-3)
+    again = tell([{"do": "reboot"}], running=plan, passes=slow, release="openzfs-2.3")
+    assert whole_at(again) / HOUR == pytest.approx(6.0 + 5 / 60, abs=0.02)
+    unseen = {name: value for name, value in plan.items() if name != "elapsed"}
+    twice = tell([{"do": "reboot"}], running=unseen, passes=slow, release="openzfs-2.3")
+    assert whole_at(twice) / HOUR == pytest.approx(9.0 + 5 / 60, abs=0.02), "as the simulated course has it"
+
+
+def test_a_course_goes_through_what_was_seen() -> None:
+    course = PassTimes(EVEN, (np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.25, 1.0])), collecting=0.1)
+    seen = course.seen(0.25, 0.2)
+    assert (seen.gone(0.25), seen.done(0.2), seen.gone(1.0)) == (0.2, 0.25, 1.0)
+    assert seen.collecting == pytest.approx(0.04)
+    assert seen.done(0.6) == pytest.approx(0.625), "half of the rest in half of its time"
+    for nothing in ((0.0, 0.2), (0.25, 0.0), (1.0, 0.5)):
+        assert course.seen(*nothing) is course
+
+
+def test_what_the_scenario_says_of_a_repair_is_said_of_the_one_that_runs() -> None:
+    """Flags state it there: ``zsim decide --done 50% --replace 2`` told of one that is gone."""
+    running = {"done": "50%"}
+    online = tell([], running=running, scenario={"old_drive": "online"})
+    assert left(online) == [(0, 2)]
+    two = tell([], running=running, scenario={"replace": 2})
+    assert left(two) == [(0, 0), (5, 2)]
+    other = tell([], running=running, layout="2*raidz2x6", scenario={"replace_in": "1"})
+    assert left(other, "raidz2-1") == [(0, 1), (5, 2)]
+    own = tell([], running={"done": "50%", "drives": [3]}, scenario={"replace": 2})
+    assert left(own) == [(0, 1), (5, 2)], "what runs says it itself"
+
+
+def test_a_repair_that_cancels_a_scrub_says_so() -> None:
+    pool = tell([{"do": "replace", "drive": 0}], running={"kind": "scrub", "done": "50%"})
+    assert pool.notes == ["a scrub that runs is cancelled by a repair, and does not go on afterwards"]

@@ -103,8 +103,8 @@ def test_the_json_is_as_documented() -> None:
     found = told([{"do": "fail", "drive": 0}, {"do": "replace", "after": "2h", "drive": 0}])
     data = json.loads(found.to_json())
     assert list(data) == [
-        "schema_version", "title", "stated", "passes", "whole_s", "redundancy", "redone_bytes", "story",
-        "notes", "provenance",
+        "schema_version", "title", "stated", "passes", "whole_s", "over_s", "redundancy", "redone_bytes",
+        "story", "notes", "provenance",
     ]  # fmt: skip
     assert list(data["passes"][0]) == ["vdev", "kind", "begins_s", "ends_s", "cause"]
     assert data["passes"][0]["ends_s"] == pytest.approx({"p10": 7 * HOUR, "p50": 12 * HOUR, "p90": 22 * HOUR})

@@ -27,9 +27,10 @@ from zsim.planning.tune import drawing
 from zsim.planning.tune.api import _middle, _on_front, set_by_hours
 from zsim.planning.tune.records import Tuning
 from zsim.planning.tune.settings import Setting
+from zsim.prediction.runs.knobs import knobs_of
 from zsim.scenario.model import Scenario
 
-HOUR = 3600.0
+HOUR, MIB = 3600.0, 1 << 20
 
 
 def setting(
@@ -390,3 +391,28 @@ def test_the_columns_that_were_asked_for_are_the_keys_of_a_table() -> None:
     assert (grid.keys, grid.numeric) == (3, frozenset({0, 1, 3}))
     assert Table(("p50_s",), rows).grid().keys == 1
     assert Table(("fill", "width"), rows).grid().keys == 2
+
+
+@pytest.mark.parametrize(
+    ("release", "name", "value", "words"),
+    [
+        ("zol-0.7", "zfs_vdev_aggregation_limit", 4 * MIB, "128 KiB to 1 MiB"),
+        ("openzfs-2.3", "zfs_vdev_aggregation_limit", 4 * MIB, ""),  # 1 MiB is what it has been since 0.8
+        ("openzfs-2.3", "zfs_vdev_aggregation_limit", MIB // 8, "128 KiB to 1 MiB"),
+        ("openzfs-2.1.5", "zfs_scan_vdev_limit", 64 * MIB, "4 to 16 MiB"),
+        ("openzfs-2.3", "zfs_scan_vdev_limit", 64 * MIB, ""),
+        ("openzfs-2.3", "zfs_scan_vdev_limit", 4 * MIB, "4 to 16 MiB"),
+        ("openzfs-2.3", "zfs_vdev_async_write_min_active", 8, ""),
+        ("openzfs-2.1.5", "zfs_rebuild_vdev_limit", 128 * MIB, "32 to 64 MiB"),
+        ("openzfs-2.3", "zfs_rebuild_vdev_limit", 128 * MIB, "beyond 64 MiB"),
+        ("openzfs-2.3", "zfs_vdev_nia_credit", 10, ""),
+    ],
+)
+def test_what_was_measured_of_another_default_is_not_measured_of_this_one(
+    release: str, name: str, value: int, words: str
+) -> None:
+    """``=4194304`` was called measured in 2.3, by one who went from 128 KiB to the 1 MiB it begins with."""
+    knobs = knobs_of(resolve({"layout": "raidz2x6", "release": release}))
+    (source,) = [each.source for each in knobs if (each.name, each.value) == (name, value)]
+    assert source.startswith(words)
+    assert bool(source) == bool(words)

@@ -74,7 +74,9 @@ def test_a_scan_that_tells_nothing_says_why(
     assert (found.kind, found.observed, found.when) == (f"running {scan['kind']}", 60.0, "20 November 2026")
     assert found.why.startswith(why.split(" 909", maxsplit=1)[0])
     undated, _ = compared(monkeypatch, pace, RunningScan(**scan))
-    assert (undated.observed, undated.when) == (0.0, "")
+    assert (undated.observed, undated.when) == (None, ""), "nobody has observed 0 s"
+    dated, _ = compared(monkeypatch, pace, RunningScan(since=NOON, at=NOON.replace(hour=15), **scan))
+    assert dated.observed == 3 * 3600.0
 
 
 # How long clients are watched.

@@ -126,7 +126,7 @@ def inputs_from(given: dict[str, object]) -> RiskInputs:
         Naming the flag that cannot be used.
     """
     from zsim.base.units import parse_fraction
-    from zsim.planning.risk.question import RiskInputs
+    from zsim.planning.risk.question import RiskInputs, Seconds
 
     names = [option[2:].replace("-", "_") for option, _, _ in OPTIONS]
     flags = {name: word(given, name) for name in names}
@@ -144,7 +144,7 @@ def inputs_from(given: dict[str, object]) -> RiskInputs:
     if incidence is not None:
         found["latent_incidence"] = parse_fraction(incidence, "--latent-incidence")
     age = number(flags["age"], "age")
-    found["age"] = None if age is None else age * YEAR
+    found["age"] = None if age is None else Seconds(age * YEAR)
     found |= {name: flags[name] for name in ("spare", "method", "correlation_law")}
     found["discipline"] = flags["overlap"]
     seed = word(given, "seed") or ""
@@ -163,11 +163,12 @@ def hours(text: str | None, name: str) -> float | None:
         When it is neither.
     """
     from zsim.base.units import parse_duration
+    from zsim.planning.risk.question import Seconds
 
     if text is None:
         return None
     found = plain_number(text)
-    return parse_duration(text, f"--{name}") if found is None else found * HOUR
+    return Seconds(parse_duration(text, f"--{name}") if found is None else found * HOUR)
 
 
 def interval(text: str | None) -> float | None:

@@ -8,9 +8,9 @@ from zsim.base.errors import InputError
 from zsim.cli.common import known_so_far, progress
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import FLAGS, scenario_options, stated_fields
-from zsim.cli.forecasts.ranges import values_of
 from zsim.cli.forecasts.tables import check_table_outputs, hand_over_table
 from zsim.cli.help import GroupedCommand
+from zsim.planning.ranges import values_of
 
 NOTHING_ANSWERED = 1
 """Exit code where every combination is refused."""

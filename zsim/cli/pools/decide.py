@@ -70,7 +70,8 @@ def command(
     known = {name: value for name, value in stated.items() if value is not None}
     if known:
         # What is stated of the pass overrules what its status tells, and what follows from that.
-        told = {name: value for name, value in table(plan, "running").items() if name != "left"}
+        seen = ("left", "elapsed")
+        told = {name: value for name, value in table(plan, "running").items() if name not in seen}
         plan["running"] = {**told, **known}
     if replace_drive is not None:
         drive = whole_number(replace_drive, "--replace-drive", 0)

@@ -48,8 +48,9 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "provenance": "record",
     },
     "timeline": {
-        "title": "text", "stated": "texts", "passes": "records", "whole_s": "record", "redundancy": "records",
-        "redone_bytes": "whole", "story": "records", "notes": "texts", "provenance": "record",
+        "title": "text", "stated": "texts", "passes": "records", "whole_s": "record", "over_s": "record",
+        "redundancy": "records", "redone_bytes": "whole", "story": "records", "notes": "texts",
+        "provenance": "record",
     },
     "decide": {"stated": "texts", "alternatives": "records", "notes": "texts", "provenance": "record"},
     "tune": {

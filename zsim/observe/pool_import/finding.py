@@ -62,6 +62,8 @@ class Evidence:
     named_size, new_named_size : int or None
         Capacity of the drives, and of those that replace, by their names [bytes].
     named_source, new_named_source : str
+    layout_beside : str or None
+        What is stated beside the outputs, where these do not show the vdevs.
     """
 
     files: PoolFiles
@@ -77,6 +79,7 @@ class Evidence:
     named_source: str = ""
     new_named_size: int | None = None
     new_named_source: str = ""
+    layout_beside: str | None = None
 
     def find(self, name: str, value: object, source: str, *, inferred: bool = False) -> None:
         """Note a field, unless it is known already or the value is None."""

@@ -267,17 +267,19 @@ def _missing(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
         if gone and (active or due or not first):
             left = tops.specs[place].tolerance - len(gone) - due
             evidence.notes.append(_missing_words(tops.vdevs[place], gone, left, due > 0))
-        if first and evidence.value("replace_in") is None and (active or due):
-            waits = [child for child in slots if child.children and active and child.children[-1].waits]
-            gone += [child.children[0] for child in waits if child.children[0].state in GONE]
-            found += [_gone(each, numbers) for each in gone]
+        if not first or evidence.value("replace_in") is not None:
+            continue
+        asked = 0 if active or due else int(str(evidence.value("replace") or 0))
+        waits = [child for child in slots if child.children and active and child.children[-1].waits]
+        gone += [child.children[0] for child in waits if child.children[0].state in GONE]
+        found += [_gone(each, numbers, count < asked) for count, each in enumerate(gone)]
     return found
 
 
-def _gone(leaf: Vdev, numbers: dict[str, tuple[int | None, str]]) -> DriveActivity:
+def _gone(leaf: Vdev, numbers: dict[str, tuple[int | None, str]], asked: bool) -> DriveActivity:
     number, _ = numbers.get(leaf.name, (None, ""))
     seen = {"drive": plain(leaf.name, 300), "leaf": number, "missing": leaf.state, "source": "zpool status"}
-    return DriveActivity.model_validate(seen)
+    return DriveActivity.model_validate({**seen, "asked": True} if asked else seen)
 
 
 def _slots(vdev: Vdev) -> tuple[Vdev, ...]:

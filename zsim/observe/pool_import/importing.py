@@ -31,7 +31,7 @@ from zsim.observe.texts import plain
 from zsim.observe.zdb.pointers import PointerTable
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
-from zsim.scenario.files import names_set
+from zsim.scenario.files import apply_overrides, names_set
 from zsim.scenario.model import Scenario
 
 SUFFIX = ".toml"
@@ -146,7 +146,8 @@ def import_pool(
     on_progress : callable, optional
         Is called with the share of a long file read, and words.
     stated : collection of str
-        Fields that are stated elsewhere: nothing is said of what the files do not tell of them.
+        Fields that are stated elsewhere: nothing is said of what the files do not tell of them.  Of a
+        mapping to their values ``layout`` counts where no file shows the vdevs.
 
     Returns
     -------
@@ -202,6 +203,7 @@ def import_files(
     """Return the scenario of what was found in files; see `import_pool`."""
     known = {*stated, *names_set(overrides)}
     evidence = _evidence(files, pool)
+    evidence.layout_beside = _layout_beside(stated, overrides)
     find_release(evidence)
     tops = find_layout(evidence)
     find_drives(evidence)
@@ -218,6 +220,13 @@ def import_files(
         return imported
     table.describe({"zsim.vdevs": json.dumps(tops.ids), "zsim.pool": imported.pool})
     return replace(imported, block_list=_usable_list(evidence, table.path, imported))
+
+
+def _layout_beside(stated: Collection[str], overrides: Sequence[str]) -> str | None:
+    """Return the layout that is stated beside the files, if its value is given."""
+    fields = stated if isinstance(stated, Mapping) else {}
+    layout = apply_overrides({}, overrides).get("layout", fields.get("layout"))
+    return None if layout is None else str(layout)
 
 
 def _usable_list(evidence: Evidence, path: Path, imported: ImportedPool) -> Path | None:

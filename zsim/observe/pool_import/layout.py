@@ -19,6 +19,7 @@ from zsim.observe.pool_import.given.assumed import (
     assumed_words,
     hidden_vdevs,
     usual,
+    vdevs_of,
     with_drives,
 )
 from zsim.observe.texts import plain
@@ -261,6 +262,8 @@ def _tops(evidence: Evidence) -> Tops:
             f" {assumed_words(vdevs)} is assumed: give the whole of zpool status"
         )
         return Tops(vdevs, "assumed: no output shows it", evidence)
+    if evidence.layout_beside is not None:
+        return Tops(vdevs_of(evidence.layout_beside), "stated beside the files", evidence)
     raise InputError("layout", None, "no file shows the vdevs of the pool", LAYOUT_REMEDY)
 
 

@@ -13,8 +13,8 @@ from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.planning.design.candidates import Candidate
 from zsim.planning.design.rates import rates
-from zsim.planning.risk.api import groups
-from zsim.planning.risk.evaluate import WORLDS_SOLVED, loss_within, summed_up, window_loss
+from zsim.planning.risk.api import as_repeated, groups, in_repair
+from zsim.planning.risk.evaluate import WORLDS_SOLVED, loss_within, summed_up
 from zsim.planning.risk.question import RiskInputs, unknowns
 from zsim.planning.risk.records import rounded
 from zsim.planning.risk.reliability import Spread
@@ -131,9 +131,10 @@ def with_chances(
     inputs = context.inputs.with_spares(row.get("spares", 0) + resolved.layout.vdevs[0].spares)
     spread = Spread(hours.p50, hours.p10, hours.p90)
     drawn = surface(unknowns(inputs, spread, resolved.scenario.drive), worlds_tried, inputs.seed)
-    parts, worlds = groups(resolved, inputs), drawn.solved.worlds
+    parts = groups(resolved, inputs)
+    worlds = as_repeated(resolved, parts[0][1], drawn.solved.worlds)
     year = drawn.loss(loss_within(parts, worlds, 1.0, "chain", inputs.seed))
-    window = drawn.loss(window_loss(parts[0][1], worlds, "chain", inputs.seed))
+    window = drawn.loss(in_repair(resolved, parts[0][1], worlds, "chain", inputs.seed))
     found = {
         "files_per_year": summed_up(year.files, year.error),
         "vdev_per_year": summed_up(year.vdev, year.error),

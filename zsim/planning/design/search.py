@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -119,18 +120,44 @@ def plan_layouts(
         raise InputError("--sort", sort, f"it is one of {', '.join(SORTS)}", "write usable")
     context = Context(common, _inputs(inputs, common), jobs, store)
     report = reporting(on_progress)
-    every = _candidates(context, drives, size, budget, price, spares)
-    candidates = [each for each in every if each.vdev.kind in _known_kinds(kinds)]
-    rows = {str(each.layout): base_row(context, each, price) for each in candidates}
+    every = _candidates(context, drives, size, budget, price, spares, _known_kinds(kinds))
+    candidates, rows, left_out = _possible(context, every, price)
     # What fails without a simulation needs none.
     open_ = [each for each in candidates if not _fails_before(rows[str(each.layout)], wishes)]
     screened = _screened(context, open_, rows, lambda share, words: report(0.5 * share, words))
     chosen = _best(screened, wishes, sort)[:confirm]
     found = _confirmed(context, chosen, lambda share, words: report(0.5 + 0.5 * share, words))
     final = [found.get(row["layout"], row) for row in screened]
+    if not chosen:
+        report(1.0, "none")
     dropped = [rows[str(each.layout)] for each in candidates if each not in open_]
-    wanted = _wanted(drives, size, budget, price, spares)
+    wanted = (*_wanted(drives, size, budget, price, spares), *left_out)
     return _design(context, "layouts", [*final, *dropped], wishes, sort, wanted)
+
+
+def _possible(
+    context: Context, every: Sequence[Candidate], price: float | None
+) -> tuple[list[Candidate], dict[str, Row], tuple[str, ...]]:
+    """Return the candidates that can be with what is stated, what is known of each, and which cannot be.
+
+    Raises
+    ------
+    InputError
+        When none can be.
+    """
+    rows, wrong = {}, []
+    for each in every:
+        try:
+            rows[str(each.layout)] = base_row(context, each, price)
+        except InputError as error:
+            wrong.append((each, error))
+    if not rows and wrong:
+        raise wrong[0][1]
+    found = [each for each in every if str(each.layout) in rows]
+    if not wrong:
+        return found, rows, ()
+    kinds = ", ".join(dict.fromkeys(each.vdev.kind for each, _ in wrong))
+    return found, rows, (f"left out {len(wrong)} that cannot be ({kinds}: {wrong[0][1].allowed})",)
 
 
 def _whole(name: str, value: int | None, least: int, for_instance: int) -> int:
@@ -182,6 +209,7 @@ def _candidates(
     budget: float | None,
     price: float | None,
     spares: int,
+    kinds: Sequence[str] = KINDS,
 ) -> list[Candidate]:
     for name, money in (("--budget", budget), ("--price", price)):
         check_number(name, money, f"write {name} 350")
@@ -199,13 +227,15 @@ def _candidates(
             raise InputError("--price", price, "a budget needs the price of a drive", "write --price 350")
         drives = int(budget // price)
     if drives is not None:
-        return for_drives(int(drives), int(spares))
+        return [each for each in for_drives(int(drives), int(spares)) if each.vdev.kind in kinds]
     assert usable is not None
     found = []
     for vdev in vdevs_of(max(width for _, width in RAIDZ_WIDTHS.values())):
-        layout = repeated_for_usable(context.resolved(str(vdev)), int(usable))
+        layout = Layout((vdev,))
+        with contextlib.suppress(InputError):  # what cannot be is told with the others
+            layout = repeated_for_usable(context.resolved(str(vdev)), int(usable))
         found.append(Candidate(layout, int(spares)))
-    return found
+    return [each for each in found if each.vdev.kind in kinds]
 
 
 def _fails_before(row: Row, wishes: Sequence[Requirement]) -> bool:
@@ -343,6 +373,7 @@ def widest(
 
     best = _last_true(low, high, meets)
     answer = None if best is None else word_of_parity(vdev.parity, best)
+    report(1.0, answer or "none")
     return _found(context, "width", answer, list(rows.values()), wishes)
 
 
@@ -366,7 +397,9 @@ def fullest(
         return _meets(rows[percent], wishes)
 
     best = _last_true(round(100 * LOW_FILL), round(100 * HIGH_FILL), meets)
-    return _found(context, "fill", None if best is None else f"{best} %", list(rows.values()), wishes)
+    answer = None if best is None else f"{best} %"
+    report(1.0, answer or "none")
+    return _found(context, "fill", answer, list(rows.values()), wishes)
 
 
 def _wishes(require: Sequence[str]) -> list[Requirement]:
@@ -428,10 +461,11 @@ def worth(
     if isinstance(found, InputError):
         raise found
     steps = [Step("as it is", *_chances(context, row, found))]
-    for words, changes, factor in _changes(asked):
+    for words, changes, factor in _changes(asked, bool(Layout.parse(layout).vdevs[0].spares)):
         other = Context(common, _changed(asked, changes), 1)
         scaled = RepairHours(found.p10 * factor, found.p50 * factor, found.p90 * factor)
         steps.append(Step(words, *_chances(other, row, scaled)))
+    report(1.0, layout)
     return Design(
         question="worth",
         answer=None,
@@ -447,7 +481,7 @@ def _chances(context: Context, row: Row, hours: RepairHours) -> tuple[float, flo
     return float(found["vdev_per_year"]), float(found["files_per_year"])
 
 
-def _changes(inputs: RiskInputs) -> list[tuple[str, dict[str, object], float]]:
+def _changes(inputs: RiskInputs, has_own_spares: bool = False) -> list[tuple[str, dict[str, object], float]]:
     """Return what could be changed: words, inputs, factor on the hours of the repair."""
     found: list[tuple[str, dict[str, object], float]] = [
         ("a hot spare", {"spare": "hot", "detect": None}, 1.0),
@@ -461,6 +495,8 @@ def _changes(inputs: RiskInputs) -> list[tuple[str, dict[str, object], float]]:
     found += [
         (f"a repair {words}", {}, factor) for words, factor in (("twice as fast", 0.5), ("half as fast", 2.0))
     ]
+    # Distributed spares take over by themselves, whatever lies on the shelf.
+    found = [each for each in found if not (has_own_spares and "spare" in each[1])]
     return [each for each in found if not _is_so(inputs, each[1])]
 
 

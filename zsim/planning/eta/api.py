@@ -10,6 +10,7 @@ from pathlib import Path
 from types import NoneType
 
 from zsim.base.errors import check_function, check_kind, check_path
+from zsim.base.notebook import reporting
 from zsim.case.case import Case
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.reading import Paste, read_paste
@@ -109,6 +110,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
     case = case_of(scenario)
     origin = provenance_of(case)
     courses = _courses_of(scenario, paste, case, on_progress, str((origin["models"], origin["files"])))
+    reporting(on_progress)(1.0, "weighing")
     facts = facts_of(case)
     found = remaining(courses, paste.scans, facts)
     last = paste.scans[-1]

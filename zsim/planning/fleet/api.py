@@ -15,13 +15,13 @@ from zsim.base.errors import NotSimulatedYet, check_function, check_kind
 from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
 from zsim.case.case import Case
-from zsim.case.resolve import DEFAULT_FILL, resolve
+from zsim.case.resolve import resolve
 from zsim.planning.fleet.answer import FleetAnswer, honest
 from zsim.planning.fleet.block import LEVELS, Kind, Site, Sums, run_block
 from zsim.planning.fleet.records import Losses, PoolsRow, Stock
 from zsim.planning.fleet.response import FillResponse, HoursOf, tabulated
 from zsim.planning.fleet.spec import Fleet, Pools
-from zsim.planning.risk.api import groups, known_bugs, source_hashes
+from zsim.planning.risk.api import as_repeated, groups, known_bugs, source_hashes
 from zsim.planning.risk.evaluate import Report, draw, summed_up
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Floats, Worlds
 from zsim.planning.risk.question import RiskInputs, unknowns
@@ -172,17 +172,19 @@ def _kind(
 ) -> Kind:
     worlds, scores = drawn
     place = world % len(worlds)
-    start = pools.scenario.fill if pools.scenario.fill is not None else DEFAULT_FILL
+    group, here = groups(case, pools.inputs)[0][1], worlds.taken(np.array([place]))
+    again = as_repeated(case, group, here).hours / here.hours
     return Kind(
         pools=pools.count,
         vdevs=len(case.layout.stored),
-        group=groups(case, pools.inputs)[0][1],
-        world=worlds.taken(np.array([place])),
-        fills=(start, start + pools.fill_per_year * years),
+        group=group,
+        world=here,
+        fills=(case.fill, case.fill + pools.fill_per_year * years),
         table_fills=table.fills,
-        table_hours=table.hours(table.fills, float(scores[place])),
+        table_hours=table.hours(table.fills, float(scores[place])) * again,
         critical=number("pool", "critical_blocks"),
-        spares=case.layout.vdevs[0].spares,
+        spares=case.layout.vdevs[0].spares or case.layout.spares,
+        are_hot=not case.layout.vdevs[0].spares,
         takeover=number("delay", "hot") * HOUR,
     )
 
@@ -293,7 +295,7 @@ def _row(
         layout=str(case.layout),
         pools=pools.count,
         failures_per_year=honest(failures / fleet_years.sum()),
-        hours_s=honest(float(table.hours(np.array([pools.scenario.fill or DEFAULT_FILL]), 0.0)[0])),
+        hours_s=honest(float(table.hours(np.array([case.fill]), 0.0)[0])),
         missing_s=honest(missing / max(failures, 1.0)),
         degraded_s=tuple(honest(each / fleet_years.sum() / pools.count) for each in levels),
         losses_per_year=Losses(files=files, vdev=vdev, pool=pool),

@@ -41,9 +41,11 @@ class Kind:
     critical : float
         See `zsim.planning.risk.one_vdev.latent.pool_gone`.
     spares : int
-        Distributed spares of each vdev.
+        Distributed spares of each vdev, or hot spares of each pool.
     takeover : float
-        From a failure until the rebuild onto a distributed spare begins [s].
+        From a failure until the repair onto such a spare begins [s].
+    are_hot : bool
+        Whether they are hot spares, which the vdevs of a pool share.
     """
 
     pools: int
@@ -56,6 +58,12 @@ class Kind:
     critical: float
     spares: int = 0
     takeover: float = 0.0
+    are_hot: bool = False
+
+    @property
+    def sharing(self) -> int:
+        """Vdevs that share their spares."""
+        return self.vdevs if self.are_hot else 1
 
     @property
     def variance(self) -> float:
@@ -283,16 +291,18 @@ def _hours(kinds: tuple[Kind, ...], site: Site, events: _Events) -> Floats:
 
 
 def _taken_over(kinds: tuple[Kind, ...], events: _Events, missing: Floats, hours: Floats) -> Floats:
-    """Return how long drives are missing where a distributed spare takes over: nobody has to come [s].
+    """Return how long drives are missing where a spare takes over by itself: nobody has to come [s].
 
     A spare is in use until the failed drive is replaced; `missing` is how long that takes.
     """
     spares = np.array([kind.spares for kind in kinds])[events.kind]
     if not len(missing) or not spares.any():
         return missing
-    # One axis for all vdevs: each begins after the end of the one before.
+    # One axis for all that own spares: each begins after the end of the one before.
     lift = float((events.time + missing).max()) + 1.0
-    owner = events.history * (int(events.vdev.max()) + 1) + events.vdev
+    first = np.cumsum([0, *(kind.pools * kind.vdevs for kind in kinds)])[events.kind]
+    sharing = np.array([kind.sharing for kind in kinds])[events.kind]
+    owner = events.history * (int(events.vdev.max()) + 1) + first + (events.vdev - first) // sharing
     starts = owner * lift + events.time
     before = np.empty(len(missing), dtype=np.int64)
     before[np.argsort(starts, kind="stable")] = np.arange(len(missing))

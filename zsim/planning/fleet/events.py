@@ -52,7 +52,8 @@ class _Vdev:
     since: float = 0.0
     ends: list[float] = field(default_factory=list)
     lost: int = 0
-    unreplaced: int = 0
+    unreplaced: list[int] = field(default_factory=lambda: [0])
+    """Failed drives of all that share its spares, one number."""
 
 
 @dataclass(slots=True)
@@ -90,9 +91,13 @@ def simulate_events(kinds: tuple[Kind, ...], site: Site, hours: HoursAt, seed: i
         shelf = simpy.Container(environment, capacity=many, init=site.spares)
     crews = None if site.crews is None else simpy.Resource(environment, capacity=site.crews)
     history = _History(kinds, site, hours, np.random.default_rng(seed), environment, counts, shelf, crews)
-    vdevs = [
-        _made(history, place) for place, kind in enumerate(kinds) for _ in range(kind.pools * kind.vdevs)
-    ]
+    vdevs: list[_Vdev] = []
+    for place, kind in enumerate(kinds):
+        for number in range(kind.pools * kind.vdevs):
+            vdev = _made(history, place)
+            if number % kind.sharing:
+                vdev.unreplaced = vdevs[-1].unreplaced
+            vdevs.append(vdev)
     for vdev in vdevs:
         environment.process(_failing(history, vdev))
     environment.run(until=site.horizon)
@@ -164,8 +169,8 @@ def _repair(history: _History, vdev: _Vdev, epoch: int) -> simpy.events.ProcessG
     environment, site, counts = history.environment, history.site, history.counts
     failed = environment.now
     kind = history.kinds[vdev.kind]
-    taken_over = vdev.unreplaced < kind.spares
-    vdev.unreplaced += 1
+    taken_over = vdev.unreplaced[0] < kind.spares
+    vdev.unreplaced[0] += 1
     if taken_over:
         environment.process(_resilver(history, vdev, failed, epoch, kind.takeover))
     yield environment.timeout(site.detect)
@@ -184,7 +189,7 @@ def _repair(history: _History, vdev: _Vdev, epoch: int) -> simpy.events.ProcessG
         yield environment.timeout(history.hours(vdev.kind, failed))
     else:
         yield from _resilver(history, vdev, failed, epoch, 0.0)
-    vdev.unreplaced -= 1
+    vdev.unreplaced[0] -= 1
 
 
 def _resilver(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from zsim.base.normal import Z90
-from zsim.case.resolve import DEFAULT_FILL
+from zsim.case.resolve import resolve
 from zsim.planning.fleet.spec import Pools
 from zsim.planning.risk.one_vdev.group import HOUR, Floats
 from zsim.prediction.answer.records import Quantiles
@@ -79,24 +79,28 @@ def tabulated(pools: Pools, years: float, hours_of: HoursOf) -> FillResponse:
         return FillResponse(np.zeros(1), seconds, seconds, seconds)
     first, last = _fills(pools, years)
     if last - first < 0.01:
-        return _at([first], pools, hours_of)
+        return _table([first], [hours_of(pools.scenario)])
     fills = [first + (last - first) * place / (GRID - 1) for place in range(GRID)]
-    table = _at(fills, pools, hours_of)
+    table = _table(fills, [hours_of(_at_fill(pools.scenario, each)) for each in fills])
     between = 0.5 * (fills[0] + fills[1])
-    truth = hours_of(pools.scenario.replace(fill=between, alloc=None)).p50
+    truth = hours_of(_at_fill(pools.scenario, between)).p50
     told = float(table.hours(np.array([between]), 0.0)[0])
     return FillResponse(table.fills, table.low, table.middle, table.high, abs(math.log(told / truth)) / 2)
 
 
 def _fills(pools: Pools, years: float) -> tuple[float, float]:
-    start = pools.scenario.fill if pools.scenario.fill is not None else DEFAULT_FILL
+    start = resolve(pools.scenario).fill
     end = start + pools.fill_per_year * years
     low, high = min(start, end), max(start, end)
     return max(LEAST_FILL, low), min(MOST_FILL, high)
 
 
-def _at(fills: list[float], pools: Pools, hours_of: HoursOf) -> FillResponse:
-    found = [hours_of(pools.scenario.replace(fill=fill, alloc=None)) for fill in fills]
+def _at_fill(scenario: Scenario, fill: float) -> Scenario:
+    """Return a pool at another fill, all its vdevs alike."""
+    return scenario.replace(fill=fill, alloc=None, vdev_fills=None)
+
+
+def _table(fills: list[float], found: list[Quantiles]) -> FillResponse:
     low, middle, high = (
         np.array([getattr(each, name) or each.p50 for each in found]) for name in ("p10", "p50", "p90")
     )

@@ -14,7 +14,7 @@ from zsim.base.model_data import load_toml
 from zsim.base.parsed import table
 from zsim.base.units import parse_duration, parse_fraction
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR
-from zsim.planning.risk.question import RiskInputs, with_erc_of
+from zsim.planning.risk.question import RiskInputs, Seconds, with_erc_of
 from zsim.scenario.messages import SaidInOneSentence
 from zsim.scenario.model import Scenario
 
@@ -195,13 +195,13 @@ def _risk(stated: dict[str, object]) -> dict[str, object]:
     if "latent_incidence" in found:
         found["latent_incidence"] = parse_fraction(str(found["latent_incidence"]), "latent_incidence")
     if "age" in found:
-        found["age"] = _number(found["age"], "age") * YEAR
+        found["age"] = Seconds(_number(found["age"], "age") * YEAR)
     for name in ("correlation", "age_factor", "shape"):
         if name in found:
             found[name] = _number(found[name], name)
     if "scrub" in found:
         never = found["scrub"] == "never"
-        found["scrub"] = float("inf") if never else _duration(found["scrub"], 86400.0, "scrub")
+        found["scrub"] = Seconds("inf" if never else _duration(found["scrub"], 86400.0, "scrub"))
     return found
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
@@ -32,9 +33,10 @@ from zsim.planning.risk.evaluate import (
     summed_up,
     window_loss,
 )
-from zsim.planning.risk.one_vdev.group import Discipline, Floats, Group, Repair
+from zsim.planning.risk.one_vdev.group import Discipline, Floats, Group, Repair, Worlds
 from zsim.planning.risk.question import (
     OPEN,
+    Method,
     RiskInputs,
     Unknowns,
     as_plain,
@@ -48,7 +50,7 @@ from zsim.planning.risk.stated import stated_words
 from zsim.planning.risk.story import VdevStory, degraded_loss, stories_of, story_loss
 from zsim.planning.risk.surface import LossSurface, surface
 from zsim.planning.timeline.plan import Plan
-from zsim.planning.usable import usable_bytes
+from zsim.planning.usable import data_bytes
 from zsim.prediction.answer.records import Quantiles
 from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import Asked, scenario_of
@@ -60,26 +62,30 @@ from zsim.vdevs.kind import LOG, kind_of
 
 if TYPE_CHECKING:
     from zsim.planning.timeline.records import TimelineAnswer
+    from zsim.scenario.keyword_types import AnyFields
 
 TERA = 1e12
 MOST_TOLERATED = 7
 HALF_REPAIRED = 0.5
+NO_REPAIR = {"scrub": "a scrub", "expand": "an expansion", "remove": "a removal"}
+"""Operations that are no repair, whose duration is that of no failed drive's absence."""
 
 Hours = Callable[[Scenario, Report], Quantiles]
 """Gives the duration of a scenario's repair."""
 
 
 def risk(
-    scenario: Asked | Plan,
+    scenario: Asked | Plan | None = None,
     inputs: RiskInputs | None = None,
     on_progress: Report | None = None,
     hours_of: Hours | None = None,
+    **fields: Unpack[AnyFields],
 ) -> RiskAnswer:
     """Return the chance of loss while a pool is repaired, in a year, and in many.
 
     Parameters
     ----------
-    scenario : Scenario, mapping, str, Path or Plan
+    scenario : Scenario, mapping, str, Path or Plan, optional
         As `zsim.predict` takes it; of a `Plan` of `zsim.timeline`, `window` is the time that it takes.
     inputs : RiskInputs, optional
         What is stated of failures and repairs; the rest is assumed, and listed.
@@ -87,6 +93,8 @@ def risk(
         Called with the share done, 0 to 1, and what is being done.
     hours_of : callable, optional
         Gives the duration of the repair instead of `zsim.prediction`.
+    **fields
+        Fields of the scenario, over what it states.
 
     Returns
     -------
@@ -101,21 +109,42 @@ def risk(
     check_kind("inputs", inputs, (RiskInputs, NoneType), "they are a zsim.RiskInputs", remedy)
     check_function("hours_of", hours_of)
     asked, report = inputs or RiskInputs(), reporting(on_progress)
-    plan = scenario if isinstance(scenario, Plan) else None
-    scenario = scenario.pool if isinstance(scenario, Plan) else scenario_of(scenario, {})
+    _check_fields(fields)
+    plan = None
+    if isinstance(scenario, Plan):
+        plan = scenario.with_scenario(fields)
+        scenario = plan.pool
+    scenario = scenario_of(scenario, fields)
     asked = with_erc_of(asked, scenario.erc)
     case = resolve(scenario)
     _refuse(case)
-    if plan is None and missing_at_first(case) > 1:
+    if plan is None and missing_at_first(case) != 1:
         _refuse_missing(case, asked)
-    found = _hours(asked, scenario, report, hours_of or predicted_hours)
+    # With a plan the other half of that time is its passes.
+    part = 0.5 if plan is not None else 1.0
+
+    def listen(share: float, words: str) -> None:
+        report(part * share, words)
+
+    found = _hours(asked, scenario, listen, hours_of or predicted_hours)
     spread = Spread(found.p50, found.p10 or found.p50, found.p90 or found.p50)
     # Spares take over by themselves, hot ones and those of a dRAID.
     spares = case.layout.vdevs[0].spares + case.layout.spares
     known = unknowns(asked.with_spares(spares), spread, scenario.drive)
     story = None if plan is None else _planned(plan, asked, case, report)
     report(0.8, "solving")
-    return _answer(case, asked, known, found, story)
+    answer = _answer(case, asked, known, found, story)
+    report(1.0, "solved")
+    return answer
+
+
+def _check_fields(fields: Mapping[str, object]) -> None:
+    """Refuse what is about failures among the fields of the pool."""
+    known = {each.name for each in dataclasses.fields(RiskInputs)} - set(Scenario.field_infos())
+    for name in fields:
+        if name in known:
+            allowed = "it is about failures and repairs, and no field of a scenario"
+            raise InputError(name, fields[name], allowed, f"write zsim.RiskInputs({name}={fields[name]!r})")
 
 
 def _planned(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> PlannedRepair:
@@ -127,7 +156,10 @@ def _planned(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Plan
             raise InputError(f"--{name}", value, "the plan says how long its repairs take", "leave it out")
     if inputs.chosen_method != "chain":
         raise InputError("method", inputs.chosen_method, "plans are solved as chains", "leave it out")
-    story = timeline(plan, on_progress=lambda share, words: report(0.8 * share, words))
+    story = timeline(plan, on_progress=lambda share, words: report(0.4 + 0.4 * share, words))
+    if story.whole_s["p90"] == 0.0 and not story.stays_whole:
+        allowed = "nothing in it takes time: no drive is missing, and no pass runs"
+        raise InputError("plan", story.title, allowed, "let a drive fail, or scrub")
     by_number = {
         number: group_of(vdev, case, inputs)
         for number, vdev in enumerate(case.layout.vdevs)
@@ -145,8 +177,23 @@ class PlannedRepair(NamedTuple):
     @property
     def pace(self) -> Spread:
         """How long it takes, as a multiple of the middle [1]."""
-        low, middle, high = (self.timeline.whole_s[name] or math.inf for name in ("p10", "p50", "p90"))
+        times = self.length
+        low, middle, high = (
+            math.inf if value is None else value for value in (times.p10, times.p50, times.p90)
+        )
         return Spread(1.0, low / middle, high / middle)
+
+    @property
+    def length(self) -> Quantiles:
+        """How long it takes until the pool is whole; where it always is, until its scrub ends."""
+        found = self.timeline
+        return Quantiles(**(found.over_s if found.stays_whole else found.whole_s))
+
+    @property
+    def words(self) -> str:
+        """What the plan is, and how long it takes."""
+        until = "whole all the time, over" if self.timeline.stays_whole else "whole"
+        return f"{self.timeline.title}: {until} after {_length(self.length)}"
 
     def loss(self, drawn: LossSurface) -> Loss:
         """Return the chances within the plan."""
@@ -169,8 +216,10 @@ def _hours(inputs: RiskInputs, scenario: Scenario, report: Report, hours_of: Hou
 
 def _refuse(case: Case) -> None:
     """Refuse what has no window of its own, or a chance that nothing but a fire would decide."""
-    if case.operation == "scrub":
-        raise InputError("operation", "scrub", "a scrub repairs no missing drive", "ask for a resilver")
+    if case.operation in NO_REPAIR:
+        allowed = f"{NO_REPAIR[case.operation]} repairs no missing drive"
+        remedy = "ask for a resilver, or of the whole with --plan (do = 'expand', 'remove' or 'scrub')"
+        raise InputError("operation", case.operation, allowed, remedy)
     for vdev in case.layout.vdevs:
         if vdev.tolerance > MOST_TOLERATED:
             allowed = f"mirrors of up to {MOST_TOLERATED + 1} drives are computed"
@@ -179,7 +228,8 @@ def _refuse(case: Case) -> None:
 
 def missing_at_first(case: Case) -> int:
     """Return how many drives of the vdev are missing when the repair begins, replaced by it or not."""
-    return case.replace + len(missing_drives(case.scenario.evidence or ()))
+    gone = 0 if case.old_drive == "online" else case.replace
+    return gone + len(missing_drives(case.scenario.evidence or ()))
 
 
 def _refuse_missing(case: Case, inputs: RiskInputs) -> None:
@@ -190,7 +240,8 @@ def _refuse_missing(case: Case, inputs: RiskInputs) -> None:
         raise InputError("drives missing", count, allowed, "copy what is readable, and see zpool status -v")
     if inputs.chosen_method != "chain" or inputs.mttr is not None:
         name, value = ("--mttr", inputs.mttr) if inputs.mttr is not None else ("method", inputs.method)
-        allowed = f"{count} drives are missing, and that is solved as a chain with a fixed repair"
+        words = f"{count} drives are missing" if count else "the replaced drive still works"
+        allowed = f"{words}, and that is solved as a chain with a fixed repair"
         raise InputError(name, value, allowed, "leave it out")
 
 
@@ -235,14 +286,11 @@ def _answer(
     parts = groups(case, inputs)
     drawn = surface(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
     scores, worlds = drawn.solved.scores, drawn.solved.worlds
-    worlds = repeated_windows(parts[0][1], worlds) if is_endless(case.release) else worlds
-    missing = missing_at_first(case) if planned is None else 1
+    worlds = as_repeated(case, parts[0][1], worlds)
     if planned is not None:
         window = planned.loss(drawn)
-    elif missing > 1:
-        window = drawn.loss(degraded_loss(parts[0][1], worlds, missing))
     else:
-        window = drawn.loss(window_loss(parts[0][1], worlds, method, inputs.seed))
+        window = drawn.loss(in_repair(case, parts[0][1], worlds, method, inputs.seed))
     first = loss_within(parts, worlds, 1.0, method, inputs.seed)
     year = drawn.loss(first)
     years = drawn.loss(loss_within(parts, worlds, inputs.years, method, inputs.seed))
@@ -261,10 +309,23 @@ def _answer(
         missing_s=float(drawn.many.missing.mean()),
         movers=movers(scores, first.vdev),
         assumptions=tuple(Assumed(field=name, text=text) for name, text in known.notes.items()),
-        warnings=warnings(case, inputs),
+        warnings=warnings(case, inputs, planned is not None),
         inputs={"stated": as_plain(inputs), "taken": _taken(known, len(worlds), parts[0][1])},
         provenance=_provenance(case, inputs),
     )
+
+
+def as_repeated(case: Case, group: Group, worlds: Worlds) -> Worlds:
+    """Return worlds with the repairs of the case's release, which may begin anew after each error."""
+    return repeated_windows(group, worlds) if is_endless(case.release) else worlds
+
+
+def in_repair(case: Case, group: Group, worlds: Worlds, method: Method, seed: int) -> Loss:
+    """Return the chances within one repair of the first vdev, with what is missing when it begins."""
+    missing = missing_at_first(case)
+    if missing != 1:
+        return degraded_loss(group, worlds, missing)
+    return window_loss(group, worlds, method, seed)
 
 
 def _grades(loss: Loss) -> Grades:
@@ -281,7 +342,7 @@ def bytes_lost(year: Loss, case: Case) -> Floats:
     All of it with the pool; of a vdev's share what was not repaired, half on average; of a burst of latent
     errors the records it lies in.
     """
-    data = max(usable_bytes(case) * case.fill, 1.0)
+    data = max(data_bytes(case), 1.0)
     record = number("latent", "blocks") * case.recordsize / (data / TERA)
     share = HALF_REPAIRED / len(case.layout.data)
     result: Floats = TERA * (year.pool + (year.vdev - year.pool) * share) + (year.files - year.vdev) * record
@@ -293,7 +354,7 @@ def _subject(case: Case, hours: Quantiles, planned: PlannedRepair | None) -> str
     pool = f"{case.layout}, {full}, {case.release.name}, repair {_length(hours)}"
     if planned is None:
         return pool
-    return f"{planned.timeline.title}: whole after {_length(Quantiles(**planned.timeline.whole_s))}; {pool}"
+    return f"{planned.words}; {pool}"
 
 
 def _length(hours: Quantiles) -> str:
@@ -318,7 +379,7 @@ def _taken(known: Unknowns, worlds: int, group: Group) -> dict[str, object]:
     }  # fmt: skip
 
 
-def warnings(case: Case, inputs: RiskInputs) -> tuple[str, ...]:
+def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, ...]:
     """Return what a user should know: defects of the release, and what the chance does not hold."""
     found = list(known_bugs(case))
     if inputs.latent and is_endless(case.release):
@@ -340,13 +401,21 @@ def warnings(case: Case, inputs: RiskInputs) -> tuple[str, ...]:
             " what is left of it state --hours (zsim eta tells it) and --detect 0"
         )
     if case.old_drive == "online":
-        found.append("the replaced drive still works: as long as it does, no redundancy is missing")
+        found.append(
+            "the replaced drive still works: no redundancy is missing as long as it does, and the first"
+            " column counts from the command to the end of the repair; the others are about drives that fail"
+        )
     if len({str(vdev) for vdev in case.layout.stored}) > 1:
         found.append("the vdevs differ: the hours of the first one's repair are taken for all")
     if any(kind_of(vdev.kind).has_distributed_spares for vdev in case.layout.vdevs):
         found.append(
             "of a dRAID, drives count as missing until they are rebuilt onto a distributed spare; "
             "failures beyond the number of spares wait for replacement drives"
+        )
+    if told and case.release.second_target == "restart" and case.layout.vdevs[0].tolerance > 1:
+        found.append(
+            f"in {case.release.name} a further failure begins the resilver anew, and the plan then takes"
+            " longer than is counted here"
         )
     return tuple(found)
 

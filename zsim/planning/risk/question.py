@@ -27,12 +27,19 @@ OPEN = ("rate", "age_factor", "correlation", "latent", "delay", "hours")
 """Inputs that may not be known for certain."""
 
 
+class Seconds(float):
+    """A duration of which it is known that it is in seconds: one that was read with its unit [s]."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskInputs:
     """What is stated of failures and repairs; None leaves a value to the assumptions.
 
     Durations may be text (``"30h"``, ``"30d"``; ``scrub="never"``) or a `datetime.timedelta`, shares text
-    (``"1.5%"``).
+    (``"1.5%"``).  A plain number is seconds; one that is more likely meant as hours, days or years
+    (``hours=24``) is refused.
 
     Attributes
     ----------
@@ -158,9 +165,21 @@ class RiskInputs:
 
 def _duration(value: object, name: str) -> object:
     """Return a duration in seconds, of one given as text or as a span of time."""
+    if isinstance(value, Seconds):
+        return value
     if name == "scrub" and isinstance(value, str) and value.strip().lower() in NEVER:
-        return math.inf
-    return parse_duration(value, name) if isinstance(value, str | timedelta) else _plain(value, name)
+        return Seconds(math.inf)
+    if isinstance(value, str | timedelta):
+        return Seconds(parse_duration(value, name))
+    found = _plain(value, name)
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        return found
+    least, factor, unit = MEANT[name]
+    if 0 < found < least:
+        allowed = f"a plain number is seconds here, and {found:,.12g} s are short for that"
+        wanted = f'write {name}="{found * factor:.12g}{unit}", or "{found:.12g}s" if it is so short'
+        raise InputError(name, value, allowed, wanted)
+    return Seconds(found)
 
 
 def _share(value: object, name: str) -> object:
@@ -190,6 +209,14 @@ def _plain(value: object, _name: str) -> object:
     return int(value) if isinstance(value, Integral) else float(value)
 
 
+MEANT: dict[str, tuple[float, float, str]] = {
+    **dict.fromkeys(("hours", "mttr"), (HOUR, 1.0, "h")),
+    "mttf": (YEAR, 1.0, "h"),
+    "scrub": (HOUR, 1.0, "d"),
+    "detect": (60.0, 1.0, "h"),
+    "age": (DAY, 365.0, "d"),
+}
+"""Below how many seconds a plain number is more likely meant in another unit, and how that is written."""
 NEVER = ("never", "none", "off")
 SHARE_BEGINS = tuple(".-0123456789")
 _READERS: dict[str, Callable[[object, str], object]] = {
@@ -424,6 +451,7 @@ def assumed_age(inputs: RiskInputs) -> float:
 def as_plain(inputs: RiskInputs) -> dict[str, object]:
     """Return what was stated as plain data for JSON; a scrub that never comes is the text 'never'."""
     found = {name: getattr(inputs, name) for name in inputs.__slots__}
+    found = {name: float(value) if isinstance(value, Seconds) else value for name, value in found.items()}
     if inputs.scrub is not None and math.isinf(inputs.scrub):
         found["scrub"] = "never"
     return found

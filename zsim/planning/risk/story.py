@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
 from zsim.planning.risk.evaluate import Loss, any_of, loss_of
-from zsim.planning.risk.one_vdev.chain import ChainCase, LossChances, averaged
+from zsim.planning.risk.one_vdev.chain import ChainCase, LossChances, averaged, in_window
 from zsim.planning.risk.one_vdev.group import Floats, Group, Worlds
 from zsim.planning.risk.one_vdev.latent import on_any, present, tripped
 from zsim.planning.risk.one_vdev.solve import transitions
@@ -110,14 +110,14 @@ def story_loss(stories: Sequence[VdevStory], worlds: Worlds, pace: Floats) -> Lo
 
 
 def degraded_loss(group: Group, worlds: Worlds, missing: int) -> Loss:
-    """Return the chances within one repair that begins with several drives missing.
+    """Return the chances within one repair that begins with several drives missing, or with none.
 
     Parameters
     ----------
     group : Group
     worlds : Worlds
     missing : int
-        Drives, no more than the group tolerates.
+        Drives, no more than the group tolerates; 0: the one that is replaced still works.
 
     Returns
     -------
@@ -125,11 +125,15 @@ def degraded_loss(group: Group, worlds: Worlds, missing: int) -> Loss:
 
     Notes
     -----
-    One stretch as long as `Worlds.missing`, in which none is back.  With as many missing as there is parity
-    it is ``1 - exp(-(children - missing) * rate * missing_time)``, latent errors left out.
+    One stretch as long as `Worlds.missing` (where none is missing, as `Worlds.hours`), in which none is back.
+    With as many missing as there is parity it is ``1 - exp(-(children - missing) * rate * missing_time)``,
+    latent errors left out.  Where each failure starts the repair anew it is `chain.in_window` from there on.
     """
+    if group.discipline == "restart" and missing > 1:
+        found = in_window(group, worlds, missing)
+        return loss_of(group, worlds, found.files, found.vdev, np.zeros(len(worlds)))
     story = VdevStory(group, missing, (RedundancyStretch(1.0, group.tolerance - missing),))
-    return story_loss((story,), worlds, worlds.missing)
+    return story_loss((story,), worlds, worlds.missing if missing else worlds.hours)
 
 
 def _vdev_chances(story: VdevStory, worlds: Worlds, pace: Floats) -> LossChances:

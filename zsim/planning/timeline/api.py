@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from zsim.base.errors import check_function, check_kind
+from zsim.base.errors import check_kind
+from zsim.base.notebook import reporting
 from zsim.base.parsed import table
 from zsim.base.provenance import provenance
 from zsim.planning.timeline.passes import FOR_REPLACEMENT, WORLDS, Passes, facts
@@ -54,7 +55,7 @@ def timeline(
     the rules of ``models/timeline/rules.toml``.  Passes that run at the same time do not slow each other.
     """
     found = cleaned(read_plan(plan, fields))
-    check_function("on_progress", on_progress)
+    reporting(on_progress)
     known = passes if passes is not None else Passes()
     known.on_progress, known.moments = on_progress, {}
     resolved = facts(found.pool)
@@ -73,6 +74,7 @@ def timeline(
     record["plan"] = found.model_dump(mode="json", exclude_unset=True)
     record["story"] = [{"time_s": time, "text": text} for time, text in ordered[WORLDS // 2].story]
     record["notes"] = list(notes)
+    reporting(on_progress)(1.0, "told")
     return timeline_of(found.title or str(found.pool.pool_layout), ordered, notes, record)
 
 
@@ -104,8 +106,9 @@ def _plan(plan: Plan | Mapping[str, object] | str | Path) -> Plan:
 
 
 def cleaned(plan: Plan) -> Plan:
-    """Return the plan with the new drive of its scenario in its replacements and nothing else of one."""
+    """Return the plan with what its scenario says of a repair in its replacements and in what runs."""
     scenario = dict(plan.scenario)
+    running = plan.running_as_stated
     new: dict[str, object] = {
         name: scenario.pop(name) for name in ("new_drive", "new_drive_size") if name in scenario
     }
@@ -115,6 +118,7 @@ def cleaned(plan: Plan) -> Plan:
         {**event.model_dump(mode="json", exclude_unset=True), **_lacking(event, new)} for event in plan.events
     ]
     data = plan.model_dump(mode="json", exclude_unset=True)
+    data |= {} if running is None else {"running": running.model_dump(mode="json", exclude_unset=True)}
     return Plan.from_dict({**data, "scenario": scenario, "events": events})
 
 

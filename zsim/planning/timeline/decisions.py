@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zsim.base.errors import InputError, check_function, check_kind
+from zsim.base.errors import InputError, check_kind
+from zsim.base.notebook import reporting
 from zsim.base.parsed import table
 from zsim.base.provenance import SCHEMA_VERSION
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.timeline.api import cleaned, read_plan, timeline
-from zsim.planning.timeline.passes import F64, Passes, facts, percentiles
+from zsim.planning.timeline.passes import F64, Passes, Percentiles, facts, percentiles
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.pool import sick_drives
 from zsim.planning.timeline.result import Timeline
 from zsim.planning.timeline.rules import Rules, rules_of
-from zsim.planning.timeline.wording import span, stated
+from zsim.planning.timeline.wording import outcome, span, stated
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.output import SavedAnswer
 from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, html_table, plain, rich_table
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
 
 Progress = Callable[[float, str], None]
 TIE = 0.02
-"""Alternatives whose times differ by less are told apart by exposure, then by work lost."""
+"""Times that differ by less are the same: what comes next tells alternatives apart."""
+LITTLE = 0.1
+"""The same of times with some redundancy left: up to a tenth ZFS itself begins a resilver anew because of
+another drive (OpenZFS 2.3 zfs_resilver_defer_percent)."""
 SURE = 0.9
 CHOICE = "a choice"
 MOST_DONE = 0.999
@@ -60,7 +64,8 @@ class DecisionAlternative:
     reason : str
         Against the best alternative, or what makes it the best.
     wins : float
-        Share of the worlds in which it is whole no later than every other alternative.
+        Share of the worlds in which it is whole no later than every other alternative; where nothing is
+        repaired, over no later.
     """
 
     name: str
@@ -73,6 +78,7 @@ class DecisionAlternative:
         return {
             "alternative": self.name,
             "whole_s": self.found.whole_s,
+            "over_s": self.found.over_s,
             "exposed_s": {str(left): percentiles(times) for left, times in self.found.exposed.items()},
             "redone_bytes": self.found.redone_bytes,
             "read_bytes": self.found.read_bytes,
@@ -95,7 +101,7 @@ class Decision(SavedAnswer):
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Decision: {self.best.name}: whole after {span(self.best.found.whole_s)}>"
+        return f"<Decision: {self.best.name}: {outcome(self.best.found)}>"
 
     @property
     def best(self) -> DecisionAlternative:
@@ -104,8 +110,8 @@ class Decision(SavedAnswer):
 
     @property
     def headline(self) -> str:
-        """The best alternative, and when the pool is whole with it."""
-        return f"Best: {self.best.name}; whole after {span(self.best.found.whole_s)}"
+        """The best alternative, and when the pool is whole with it, or its scrub over."""
+        return f"Best: {self.best.name}; {outcome(self.best.found)}"
 
     @property
     def _note_lines(self) -> tuple[str, ...]:
@@ -130,9 +136,14 @@ class Decision(SavedAnswer):
         rows = []
         for each in self.alternatives:
             data = each.to_dict()
-            whole, exposed = table(data, "whole_s"), table(data, "exposed_s")
-            plain = {name: value for name, value in data.items() if name not in ("whole_s", "exposed_s")}
-            times = {f"whole_{name}_s": value for name, value in whole.items()}
+            records = ("whole_s", "over_s", "exposed_s")
+            exposed = table(data, "exposed_s")
+            plain = {name: value for name, value in data.items() if name not in records}
+            times = {
+                f"{kind}_{name}_s": value
+                for kind in ("whole", "over")
+                for name, value in table(data, f"{kind}_s").items()
+            }
             left = {f"left_{left}_s": table(exposed, left)["p50"] for left in exposed}
             rows.append(plain | times | left)
         return data_frame(rows)
@@ -140,22 +151,29 @@ class Decision(SavedAnswer):
     def grid(self) -> Grid:
         """Return the table in print."""
         levels = sorted({left for each in self.alternatives for left in each.found.exposed})
+        verifies = _nothing_repaired(self.alternatives)
         head = (
             "alternative",
-            "whole after (p10 to p90)",
+            f"{'over' if verifies else 'whole'} after (p10 to p90)",
             *(_level_name(left) for left in levels),
             "work lost",
             "reason",
         )
-        return Grid(head, tuple(self._row(each, levels) for each in self.alternatives))
+        return Grid(
+            head,
+            tuple(
+                self._row(each, levels, each.found.over_s if verifies else each.found.whole_s)
+                for each in self.alternatives
+            ),
+        )
 
     @staticmethod
-    def _row(each: DecisionAlternative, levels: Sequence[int]) -> tuple[str, ...]:
+    def _row(each: DecisionAlternative, levels: Sequence[int], times: Percentiles) -> tuple[str, ...]:
         exposed = each.found.exposed
         known = [format_duration(_middle(exposed[left])) if left in exposed else "0 s" for left in levels]
         return (
             each.name,
-            span(each.found.whole_s),
+            span(times),
             *known,
             format_bytes(each.found.redone_bytes),
             each.reason,
@@ -220,7 +238,7 @@ def decide(
     check_kind("reboot", reboot, (bool,), "it is true or false", "leave it out")
     check_kind("also", also, (Mapping, type(None)), "it maps names to changes of the plan", "give a dict")
     now = _now(plan, replace_too, reboot)
-    check_function("on_progress", on_progress)
+    report = reporting(on_progress)
     resolved = facts(now.pool)
     rules = rules_of(resolved.release, resolved.release.order)
     known = alternatives(now, rules, replace_too, reboot) | dict(also or {})
@@ -229,11 +247,16 @@ def decide(
     passes = Passes()
     found = []
     for number, (name, changes) in enumerate(known.items()):
-        if on_progress is not None:
-            on_progress(number / len(known), name)
+        report(number / len(known), name)
         changed = Plan.from_dict({**now.model_dump(mode="json", exclude_unset=True), **changes})
-        found.append(DecisionAlternative(name, timeline(changed, passes=passes)))
+        listen = _part_of(report, number, len(known), name)
+        found.append(DecisionAlternative(name, timeline(changed, on_progress=listen, passes=passes)))
     return Decision(ranked(found), tuple(dict.fromkeys(note for each in found for note in each.found.notes)))
+
+
+def _part_of(report: Progress, number: int, count: int, name: str) -> Progress:
+    """Return what reports one of several alternatives as its part of the whole."""
+    return lambda share, _words: report((number + share) / count, name)
 
 
 def _nothing_to_choose(now: Plan) -> InputError:
@@ -328,48 +351,85 @@ def _rebuild_or_resilver(now: Plan, rules: Rules) -> Ways:
 def ranked(found: Sequence[DecisionAlternative]) -> tuple[DecisionAlternative, ...]:
     """Return the alternatives, the best first, each with its reason.
 
-    The best is the one with the least time without redundancy where these differ, else the one that is whole
-    first; what is nearly equal is told apart by the work lost.
+    The best is the one with the least time without redundancy where these differ, else with the least time in
+    which some is missing, else the one that is whole first (where nothing is repaired: over first); what is
+    nearly equal is told apart by the work lost.
     """
-    whole = np.stack([each.found.whole for each in found])
-    wins = (whole <= whole.min(axis=0) * (1.0 + 1e-9)).mean(axis=1)
-    order = sorted(range(len(found)), key=lambda place: _key(found[place].found))
-    best = found[order[0]]
+    verifies = _nothing_repaired(found)
+    times = [each.found.over if verifies else each.found.whole for each in found]
+    wins = (np.stack(times) <= np.min(times, axis=0) * (1.0 + 1e-9)).mean(axis=1)
+    order = _in_order(found, times)
+    first = order[0]
+    word = "over" if verifies else "whole"
+    reasons = {
+        p: _reason(found[p], found[first], times[p], times[first], word) for p in order if p != first
+    } | {first: "best"}
     return tuple(
-        DecisionAlternative(found[p].name, found[p].found, _reason(found[p], best), float(wins[p]))
-        for p in order
+        DecisionAlternative(found[p].name, found[p].found, reasons[p], float(wins[p])) for p in order
     )
 
 
-def _key(found: Timeline) -> tuple[float, ...]:
-    lost = float(np.mean(~np.isfinite(found.whole)))
-    naked = _middle(found.exposed[0]) if 0 in found.exposed else 0.0
-    finite = _middle(found.whole)
-    return (round(lost, 2), _rough(naked), _rough(finite), float(found.redone_bytes))
+def _nothing_repaired(found: Sequence[DecisionAlternative]) -> bool:
+    """Tell whether the pool stays whole whatever is done: what is compared then is when the scrub is over."""
+    return all(each.found.stays_whole for each in found)
 
 
-def _rough(seconds: float) -> float:
-    """Return a duration on a scale on which near values are equal."""
-    return float(np.floor(np.log(max(seconds, 60.0)) / TIE)) if np.isfinite(seconds) else np.inf
+def _in_order(found: Sequence[DecisionAlternative], times: Sequence[F64]) -> list[int]:
+    """Return the places of the alternatives, the best first."""
+    keys = [_criteria(each.found, times[place]) for place, each in enumerate(found)]
+    left, order = list(range(len(found))), []
+    while left:
+        order.append(_best(left, keys))
+        left.remove(order[-1])
+    return order
 
 
-def _reason(each: DecisionAlternative, best: DecisionAlternative) -> str:
+def _criteria(found: Timeline, times: F64) -> tuple[tuple[float, float], ...]:
+    """Return what is compared, in this order, and by how much each may differ and be the same [1]."""
+    lost = 1.0 + round(float(np.mean(~np.isfinite(times))), 2)
+    naked = _middle(found.exposed.get(0, np.zeros(1)))
+    return (
+        (lost, 0.0),
+        (max(naked, 60.0), TIE),
+        (max(_degraded(found), 60.0), LITTLE),
+        (max(_middle(times), 60.0), TIE),
+        (float(found.redone_bytes), 0.0),
+    )
+
+
+def _degraded(found: Timeline) -> float:
+    """Return for how long some vdev has less than its redundancy [s]."""
+    parts = [times for left, times in found.exposed.items() if left >= 0]
+    return _middle(np.sum(parts, axis=0)) if parts else 0.0
+
+
+def _best(places: Sequence[int], keys: Sequence[tuple[tuple[float, float], ...]]) -> int:
+    """Return the first of those that no criterion, each among what the ones before it leave, rules out."""
+    kept = list(places)
+    for which, (_, tie) in enumerate(keys[kept[0]]):
+        least = min(keys[place][which][0] for place in kept)
+        kept = [place for place in kept if not keys[place][which][0] > least * (1.0 + tie)]
+    return kept[0]
+
+
+def _reason(each: DecisionAlternative, best: DecisionAlternative, own: F64, least: F64, word: str) -> str:
     """Say why an alternative stands where it does."""
-    if each is best:
-        return "best"
     naked = _difference(each, best, 0)
     if naked > 60:
         return f"{format_duration(naked)} longer without redundancy"
     with np.errstate(invalid="ignore"):
-        later = each.found.whole - best.found.whole
+        later = own - least
     known = later[np.isfinite(later)]
     if not len(known):
-        return "never whole"
+        return f"never {word}"
     middle = _middle(known)
-    if abs(middle) > TIE * _middle(best.found.whole):
+    longer = _degraded(each.found) - _degraded(best.found)
+    if longer > 60 and middle <= 0:
+        return f"{format_duration(longer)} longer with a drive missing"
+    if abs(middle) > TIE * _middle(least):
         sure = float(np.mean(np.sign(known) == np.sign(middle)))
         often = "" if sure >= SURE else f", in {sure:.0%} of the simulated pools"
-        return f"whole {format_duration(abs(middle))} {'later' if middle > 0 else 'earlier'}{often}"
+        return f"{word} {format_duration(abs(middle))} {'later' if middle > 0 else 'earlier'}{often}"
     more = each.found.redone_bytes - best.found.redone_bytes
     return f"{format_bytes(more)} more done twice" if more > 0 else "no difference that counts"
 
@@ -423,4 +483,6 @@ def state_of(
         left = seen.remaining_s
         done = 0.0 if seen.phase == "metadata scan" else min(seen.done, MOST_DONE)
         later["left"] = (left.p10, left.p50, left.p90)
+        if seen.elapsed_s is not None:
+            later["elapsed"] = seen.elapsed_s
     return {"running": {"kind": scan.kind, "done": done or 0.0, "drives": drives, "old_drive": old, **later}}

@@ -130,6 +130,19 @@ class PassTimes:
         part = (share - done[first - 1]) / (done[first] - done[first - 1])
         return float(gone[first - 1] + part * (gone[first] - gone[first - 1]))
 
+    def seen(self, done: float, position: float) -> PassTimes:
+        """Return a pass of which so much work was seen to be done when that share of the time was gone.
+
+        What comes before and after that moment keeps its shape.
+        """
+        expected = self.gone(done)
+        if not (0.0 < expected < 1.0 and 0.0 < position < 1.0):
+            return self
+        gone, share = self.curve
+        moved = np.interp(gone, [0.0, expected, 1.0], [0.0, position, 1.0])
+        collecting = float(np.interp(self.collecting, [0.0, expected, 1.0], [0.0, position, 1.0]))
+        return replace(self, curve=(moved, share), collecting=collecting)
+
     def done(self, gone: float) -> float:
         """Return the share of the work done when a share of the time is gone."""
         return float(np.interp(gone, *self.curve))
@@ -233,8 +246,12 @@ class Passes:
         if key not in self.predictions:
             report = self.on_progress
             number = len(self.predictions) + 1
+            # How many there will be is not known: each takes half of what is left of the bar.
+            begun = 1.0 - 0.5 ** (number - 1)
             listen = (
-                None if report is None else (lambda share, words: report(share, f"pass {number}: {words}"))
+                None
+                if report is None
+                else (lambda share, words: report(begun + 0.5**number * share, f"pass {number}: {words}"))
             )
             self.predictions[key] = predict(stated, listen)
         return self.predictions[key]

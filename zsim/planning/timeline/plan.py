@@ -163,6 +163,7 @@ class Running(_Part):
         None,
         description="p10, p50 and p90 of the time left, as zsim eta estimates it from the progress",
     )
+    elapsed: Seconds | None = Field(None, ge=0, description="with left: for how long it has run")
 
 
 def _check_event(event: Event, layout: Layout, where: str) -> None:
@@ -199,6 +200,12 @@ def _check_running(running: Running, layout: Layout) -> None:
     if running.missing > vdev.tolerance:
         allowed = f"{vdev} does without {vdev.tolerance}"
         raise InputError("running.missing", running.missing, allowed, "leave out those that it needs")
+    if running.old_drive == "missing" and running.kind != "scrub":
+        gone = len({*running.drives, *running.waiting}) + running.missing
+        if gone > vdev.tolerance:
+            allowed = f"{vdev} does without {vdev.tolerance}: with so many gone nothing could be repaired"
+            remedy = "leave out those that are still there, or state that old ones are (old_drive: online)"
+            raise InputError("running.drives", gone, allowed, remedy)
     if not running.drives and running.kind != "scrub":
         raise InputError("running.drives", None, f"a {running.kind} is of one drive or more", "write [0]")
 
@@ -237,9 +244,24 @@ class Plan(_Part):
         layout = self.pool.pool_layout
         for place, event in enumerate(self.events):
             _check_event(event, layout, f"events[{place}]")
-        if self.running is not None:
-            _check_running(self.running, layout)
+        if (running := self.running_as_stated) is not None:
+            _check_running(running, layout)
         return self
+
+    @property
+    def running_as_stated(self) -> Running | None:
+        """What runs, with what the scenario says of it where it does not itself."""
+        running, pool = self.running, self.pool
+        if running is None:
+            return None
+        said: dict[str, object] = {}
+        if pool.replaced_drives is not None:
+            said["drives"] = tuple(range(pool.replaced_drives))
+        if pool.old_drive in ("missing", "online"):
+            said["old_drive"] = pool.old_drive
+        if pool.replace_in is not None and pool.replace_in.isdecimal():
+            said["vdev"] = int(pool.replace_in)
+        return Running.model_validate({**said, **running.model_dump(exclude_unset=True)})
 
     @property
     def pool(self) -> Scenario:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import simpy
 
@@ -198,12 +199,16 @@ class Pool:
         elif scan is None:
             self._begin(list(targets), cause)
         elif scan.kind == "scrub":
-            self._stop(scan)
-            self.tell("the scrub that runs is cancelled and does not go on afterwards")
+            self._cancel_scrub(scan)
             self._begin(list(targets), cause)
         else:
             self._second(scan, list(targets), cause)
         self.note()
+
+    def _cancel_scrub(self, scan: Pass) -> None:
+        self._stop(scan)
+        self.tell("the scrub that runs is cancelled and does not go on afterwards")
+        self.notes.append("a scrub that runs is cancelled by a repair, and does not go on afterwards")
 
     def _second(self, scan: Pass, targets: list[Target], cause: str) -> None:
         """Do what the release does with drives that need a resilver while one runs.
@@ -240,12 +245,17 @@ class Pool:
         self.note()
 
     def _times(self, targets: Sequence[Target], kind: PassKind = "resilver") -> PassTimes:
-        """Return the times of a pass onto these drives: that of the vdev which takes longest."""
+        """Return the times of a pass onto these drives: of the vdev that takes longest, the bytes of all."""
         found = [
             self._vdev_times(self.vdevs[vdev], [each for each in targets if each.vdev == vdev], kind)
             for vdev in dict.fromkeys(each.vdev for each in targets)
         ]
-        return max(found, key=lambda each: float(each.seconds[self.world]))
+        longest = max(found, key=lambda each: float(each.seconds[self.world]))
+        return replace(
+            longest,
+            read_bytes=sum(each.read_bytes for each in found),
+            written_bytes=sum(each.written_bytes for each in found),
+        )
 
     def _vdev_times(self, vdev: TimelineVdev, targets: Sequence[Target], kind: PassKind) -> PassTimes:
         attached = sum(each.slot is None for each in targets)
@@ -419,8 +429,7 @@ class Pool:
             self.resilver([target], cause)
             return
         if scan is not None:
-            self._stop(scan)
-            self.tell("the scrub that runs is cancelled and does not go on afterwards")
+            self._cancel_scrub(scan)
         targets = [target]
         if running is not None:
             self.redone += round(running.share * running.bytes)
@@ -477,10 +486,20 @@ class Pool:
                     found.resume()
             yield self.changed
 
-    def is_target(self, vdev: int) -> bool:
-        """Tell whether a drive of a vdev is, or is to be, written by a pass."""
+    def is_target(self, vdev: int, slot: int | None = None) -> bool:
+        """Tell whether a drive of a vdev, perhaps the one in a place, is or is to be written by a pass."""
         running = [each for found in self._running() for each in found.targets]
-        return any(each.vdev == vdev for each in (*running, *self.waiting, *self.after_rebuild))
+        return any(
+            each.vdev == vdev and (slot is None or each.slot == slot)
+            for each in (*running, *self.waiting, *self.after_rebuild)
+        )
+
+    def moved_up(self, vdev: int, slot: int) -> None:
+        """Let those that write behind a place of a mirror which is gone write one place before."""
+        targets = [each for found in self._running() for each in found.targets]
+        for each in (*targets, *self.waiting, *self.after_rebuild):
+            if each.vdev == vdev and each.slot is not None and each.slot > slot:
+                each.slot -= 1
 
     def _copy_ended(self, found: Pass) -> None:
         number = next(each for each, running in self.copies.items() if running is found)

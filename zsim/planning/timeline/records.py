@@ -6,8 +6,10 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from zsim.base.provenance import SCHEMA_VERSION
-from zsim.planning.timeline.passes import F64, Percentiles
+from zsim.planning.timeline.passes import F64, WORLDS, Percentiles, percentiles
 from zsim.planning.timeline.redundancy import Level
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.simulated import scenario_words
@@ -82,6 +84,8 @@ class TimelineAnswer:
         Redundancy of each vdev with all its drives.
     redone : ndarray of float64, shape (WORLDS,)
         Bytes done twice in every world.
+    over : ndarray of float64, shape (WORLDS,)
+        When the last pass ends, scrubs included, in every world [s].
     """
 
     title: str
@@ -96,6 +100,17 @@ class TimelineAnswer:
     exposed: dict[int, F64] = field(repr=False, compare=False)
     full: dict[str, int] = field(repr=False, compare=False)
     redone: F64 = field(repr=False, compare=False)
+    over: F64 = field(default_factory=lambda: np.zeros(WORLDS), repr=False, compare=False)
+
+    @property
+    def stays_whole(self) -> bool:
+        """Whether nothing is repaired: what passes there are verify a pool that is whole all the time."""
+        return bool(self.passes) and not self.whole.any()
+
+    @property
+    def over_s(self) -> Percentiles:
+        """When the last pass ends, scrubs included: ``p10``, ``p50``, ``p90`` [s]; None: never."""
+        return percentiles(self.over)
 
     @property
     def stated(self) -> tuple[str, ...]:
@@ -121,6 +136,7 @@ class TimelineAnswer:
             "stated": list(self.stated),
             "passes": [each.to_dict() for each in self.passes],
             "whole_s": self.whole_s,
+            "over_s": self.over_s,
             "redundancy": [
                 {"vdev": each.vdev, "from_s": each.from_s, "to_s": each.to_s, "left": each.left}
                 for each in self.redundancy

@@ -102,6 +102,12 @@ class TimelineVdev:
         self.spec = replace(self.spec, children=self.spec.children + by)
         self.slots = [*self.slots, *(Slot() for _ in range(by))] if by > 0 else self.slots[:by]
 
+    def without(self, number: int) -> None:
+        """Take one of its drives away from a mirror."""
+        kept = [slot for place, slot in enumerate(self.slots) if place != number]
+        self.widened(-1)
+        self.slots = kept
+
     def expanded(self) -> None:
         """Add a drive to a RAID-Z: what is there keeps its width."""
         spec = self.spec

@@ -76,6 +76,7 @@ def timeline_of(
         exposed=_exposed(levels, min(vdev.spec.tolerance for vdev in middle.vdevs)),
         full=_full(middle),
         redone=redone,
+        over=np.array([max((each.ends for each in pool.history), default=0.0) for pool in pools]),
     )
 
 
@@ -88,11 +89,8 @@ def whole_at(pool: Pool) -> float:
 
 
 def _full(pool: Pool) -> dict[str, int]:
-    """Return the redundancy of each vdev at its best."""
-    found: dict[str, int] = {}
-    for _, name, left in pool.ledger.marks:
-        found[name] = max(left, found.get(name, left))
-    return found
+    """Return the redundancy that each vdev has in the end with all its drives there."""
+    return {vdev.name: vdev.spec.tolerance for vdev in pool.vdevs}
 
 
 def _end(pool: Pool) -> float:

@@ -144,7 +144,7 @@ def _number(data: Mapping[str, object], dotted: str) -> float:
 def _line(release: ReleaseProfile) -> tuple[int, ...]:
     """Return where a release stands on the line of OpenZFS versions."""
     for prefix, place in LINES.items():
-        if release.name.startswith(prefix):
+        if f"{release.family}-{release.version}".startswith(prefix):
             return place
     return version_numbers(release.version)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import simpy
 
@@ -14,6 +14,7 @@ from zsim.planning.timeline.redundancy import Slot, Target
 from zsim.planning.timeline.rules import Rules
 from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, Steps
 from zsim.prediction.answer.records import Quantiles
+from zsim.scenario.evidence import DriveActivity, gone_drives
 from zsim.vdevs.kind import NORMAL, kind_of
 
 ABOUT_A_VDEV = NEEDS_DRIVE | {"attach", "detach", "unreadable-block", "expand", "remove"}
@@ -226,14 +227,23 @@ class Story:
             yield self.pool.changed
 
     def _detach(self, event: Event) -> None:
-        for number in event.numbers:
-            self._drop_targets(event.vdev, number)
-            slot = self.pool.vdevs[event.vdev].slots[number]
-            self.pool._give_back(self.pool.vdevs[event.vdev], slot)
-            if slot.state == "spared":
-                slot.state = "gone"
-            self.pool.tell(f"the replacement of place {number} is detached; the pass goes on without it")
-        self.pool.note()
+        pool, vdev = self.pool, self.pool.vdevs[event.vdev]
+        # From the last on: those behind one that leaves a mirror move up.
+        for number in sorted(event.numbers, reverse=True):
+            slot = vdev.slots[number]
+            if slot.state == "spared" or pool.is_target(event.vdev, number):
+                self._drop_targets(event.vdev, number)
+                pool._give_back(vdev, slot)
+                if slot.state == "spared":
+                    slot.state = "gone"
+                pool.tell(f"the replacement of place {number} is detached; the pass goes on without it")
+            elif kind_of(vdev.spec.kind).is_replicated and len(vdev.slots) > 1:
+                vdev.without(number)
+                pool.moved_up(event.vdev, number)
+                pool.tell(f"drive {number} of {vdev.name} is detached")
+            else:
+                pool.tell(f"drive {number} of {vdev.name} cannot be detached: nothing replaces it")
+        pool.note()
 
     def _offline(self, event: Event) -> None:
         for number in event.numbers:
@@ -398,9 +408,10 @@ class Story:
     # --- the beginning
 
     def _begin_running(self) -> None:
-        """Begin with a pass that runs already."""
+        """Begin with a pass that runs already, or with the drives that are missing."""
         running = self.plan.running
         if running is None:
+            self._begin_without(gone_drives(self.plan.pool.evidence or ()))
             return
         pool = self.pool
         slots = pool.vdevs[running.vdev].slots
@@ -420,9 +431,27 @@ class Story:
         found.position = found.times.gone(running.done)
         if running.left is not None:
             low, middle, high = running.left
-            times = in_worlds(Quantiles(p10=low, p50=middle, p90=high))
-            found.leaves(float(times[pool.world]), pool.world)
+            left = float(in_worlds(Quantiles(p10=low, p50=middle, p90=high))[pool.world])
+            if running.elapsed is not None and left > 0.0:
+                found.times = found.times.seen(running.done, running.elapsed / (running.elapsed + left))
+                found.position = found.times.gone(running.done)
+            found.leaves(left, pool.world)
         pool.waiting += [Target(running.vdev, number) for number in running.waiting]
         pool.note()
         # The story begins here, not with a healthy pool.
         pool.ledger.marks = [(0.0, vdev.name, vdev.left) for vdev in pool.vdevs]
+
+    def _begin_without(self, gone: Sequence[DriveActivity]) -> None:
+        """Begin without the drives that a pasted status shows as gone."""
+        pool = self.pool
+        places = [(vdev, slot) for vdev in pool.vdevs for slot in range(len(vdev.slots))]
+        for each in gone:
+            if each.leaf is None or each.leaf >= len(places):
+                pool.vdevs[0].absent += 1
+                pool.tell(f"{each.drive} of {pool.vdevs[0].name} is missing")
+                continue
+            vdev, number = places[each.leaf]
+            vdev.slots[number].state = "gone"
+            pool.tell(f"drive {number} of {vdev.name} ({each.drive}) is missing")
+        if gone:
+            pool.ledger.marks = [(0.0, vdev.name, vdev.left) for vdev in pool.vdevs]

@@ -48,7 +48,14 @@ def headline(found: TimelineAnswer) -> str:
     """Return the answer in one sentence."""
     if found.whole_s["p50"] is None:
         return f"{found.title}: the pool is never whole again"
-    return f"{found.title}: whole after {span(found.whole_s)}"
+    return f"{found.title}: {outcome(found)}"
+
+
+def outcome(found: TimelineAnswer) -> str:
+    """Return when the pool is whole; of one that is whole all the time, when its last scrub is over."""
+    if found.stays_whole:
+        return f"whole all the time; the scrub is over after {span(found.over_s)}"
+    return f"whole after {span(found.whole_s)}"
 
 
 def stated(found: TimelineAnswer) -> tuple[str, ...]:

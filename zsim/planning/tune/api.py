@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -19,22 +20,31 @@ from zsim.prediction.runs.knobs import Knob, KnobEffect, KnobWorld, knobs_of, tr
 from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import Asked, scenario_of
 
+if TYPE_CHECKING:
+    from zsim.scenario.keyword_types import AnyFields
+
 SYSTEMS = ("linux", "freebsd", "illumos")
 
 
 def tune(
-    scenario: Asked, on_progress: Callable[[float, str], None] | None = None, *, system: str | None = None
+    scenario: Asked | None = None,
+    on_progress: Callable[[float, str], None] | None = None,
+    *,
+    system: str | None = None,
+    **fields: Unpack[AnyFields],
 ) -> Tuning:
     """Return which knobs of ZFS shorten an operation, and what each costs.
 
     Parameters
     ----------
-    scenario : Scenario, mapping, str or Path
+    scenario : Scenario, mapping, str or Path, optional
         As `zsim.predict` takes it.
     on_progress : callable, optional
         Called with the share done, 0 to 1, and what is being done.
     system : {"linux", "freebsd", "illumos"}, optional
         Whose lines set the knobs; by default that of the case (`Case.platform`).
+    **fields
+        Fields of the scenario, over what it states.
 
     Raises
     ------
@@ -44,7 +54,7 @@ def tune(
     if system is not None and system not in SYSTEMS:
         raise InputError("system", system, f"it is one of {', '.join(SYSTEMS)}", "leave it out")
     report = reporting(on_progress)
-    case = case_of(scenario_of(scenario, {}))
+    case = case_of(scenario_of(scenario, fields))
     worlds, knobs, found = worlds_of(case), knobs_of(case), []
     for number, knob in enumerate(knobs, 1):
         found.append(_setting(knob, case, tried(knob, worlds)))

@@ -210,7 +210,7 @@ class EvidenceUsed(AnswerPart):
     kind: str = Field(description="scrub, resilver, read rate of the source drives, ...")
     when: str = Field(default="", description="the day, if it is known")
     unit: str = Field(default="s", description="of observed and expected: s, B/s, 1/s, or 1 for a share")
-    observed: float = Field(ge=0)
+    observed: float | None = Field(ge=0, description="null: it shows no value of its own")
     expected: float | None = Field(default=None, ge=0, description="median over the simulated worlds")
     expected_p10: float | None = Field(default=None, ge=0)
     expected_p90: float | None = Field(default=None, ge=0)

@@ -337,7 +337,7 @@ def evidence_grid(prediction: Answer) -> Grid:
         kind = f"{each.kind}, {each.when}" if each.when else each.kind
         used = each.expected is not None
         rows.append((
-            kind, shown(each.observed, each.unit), expected,
+            kind, "" if each.observed is None else shown(each.observed, each.unit), expected,
             percent(each.weight) if used else "not used", percent(each.narrows) if each.narrows > 0 else "",
         ))  # fmt: skip
     head = ("what", "observed", "simulated pools show", "weight", "interval narrows by")

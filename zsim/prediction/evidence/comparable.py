@@ -84,11 +84,11 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class NotCompared:
-    """An observation that says nothing of this operation, and why."""
+    """An observation that says nothing of this operation, and why; `observed` may be None: no value shown."""
 
     kind: str
     unit: str
-    observed: float
+    observed: float | None
     why: str
     when: str = ""
 
@@ -239,16 +239,16 @@ def under_way(case: Case, statuses: Sequence[RunningScan]) -> Comparison | NotCo
     kind, when = f"running {last.kind}", _day(last.at or last.since)
     if last.kind == "heal" or last.kind in MOVES:
         why = "it says little about a whole scan" if last.kind == "heal" else NOT_WEIGHED
-        return NotCompared(kind, "s", last.elapsed or 0.0, why, when)
+        return NotCompared(kind, "s", _elapsed(last), why, when)
     replaced = 0 if last.kind == "scrub" else max(1, case.replace)
     like = FinishedScan(kind=last.kind, duration=1.0)
     wrote = _wrote_much(last.processed, whole_drive_bytes(case, like)) if last.kind == "scrub" else None
     if wrote is not None:
-        return NotCompared(kind, "s", last.elapsed or 0.0, wrote, when)
+        return NotCompared(kind, "s", _elapsed(last), wrote, when)
     found = own_pace(as_it_was(case, last.kind, replaced), statuses)
     if found is None:
         why = "it has repaired nothing yet, or nothing shows when it began"
-        return NotCompared(kind, "s", last.elapsed or 0.0, why, when)
+        return NotCompared(kind, "s", _elapsed(last), why, when)
     like = FinishedScan(kind=last.kind, duration=found.total_s)
     # A scan of the operation that is asked for is of its vdev too.
     other = () if last.kind == case.operation else _unlike(case, like)
@@ -256,6 +256,13 @@ def under_way(case: Case, statuses: Sequence[RunningScan]) -> Comparison | NotCo
     seen = Seen(math.log(found.total_s), sigma)
     probe = ScanProbe(last.kind, replaced)
     return Comparison(kind, "s", found.total_s, probe, seen, _fullest(case, like), when, AT_ITS_PACE)
+
+
+def _elapsed(scan: RunningScan) -> float | None:
+    """Return how long a scan has run [s], as it was printed or by its two dates."""
+    if scan.elapsed is not None or scan.since is None or scan.at is None:
+        return scan.elapsed
+    return max(0.0, (scan.at.replace(tzinfo=None) - scan.since.replace(tzinfo=None)).total_seconds())
 
 
 def event_of(case: Case) -> float:
@@ -321,15 +328,15 @@ def benchmark(each: Benchmark) -> Comparison | NotCompared:
     kind = each.access.replace("-", " ")
     if each.of == "pool":
         why = "a measurement of the pool: what it says depends on its cache and on where the file lies"
-        return NotCompared(kind, "B/s", rate or 0.0, why)
+        return NotCompared(kind, "B/s", rate, why)
     if each.access == "random-write":
         why = "random writes say more about the drive's cache than about the drive"
-        return NotCompared(kind, "B/s", rate or 0.0, why)
+        return NotCompared(kind, "B/s", rate, why)
     if each.access == "random-read":
         operations = each.operations or (rate / each.size if rate and each.size else None)
         if operations is None or (each.depth or 1) > 1:
             why = "random reads are compared as operations a second with one request at a time"
-            return NotCompared(kind, "1/s", operations or 0.0, why)
+            return NotCompared(kind, "1/s", operations, why)
         probe = DriveProbe("random-read", each.size or 4096)
         seen = Seen(math.log(operations), noise("benchmark.random"), 0.0)
         return Comparison(f"{kind}s of a drive", "1/s", operations, probe, seen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -82,13 +82,27 @@ def knobs_of(case: Case, *, advised: bool = False) -> list[Knob]:
     path = model_data.models_directory() / "tuning" / "candidates.toml"
     known, idle, stated = case.release.tunables, reasons("tunables"), case.scenario.tunables or {}
     return [
-        Knob(name, value, str(row["measured"]), str(row["memory"]))
+        Knob(name, value, _measured(row, known[name], value), str(row["memory"]))
         for row in tables(model_data.load_toml(path), "knob")
         for name in [str(row["name"])]
         for value in rows(row, "advised" if advised else "values")
         if isinstance(value, int) and name in known and name not in idle
         if value != known[name] and not (advised and name in stated)
     ]
+
+
+def _measured(row: Mapping[str, object], default: int, value: int) -> str:
+    """Return what was measured of a change from the default towards such a value; empty where nothing was.
+
+    A published change counts where the default is one end of it and the value lies towards the other.
+    """
+    for each in tables(row, "measured"):
+        begin, end = int(str(each["from"])), each.get("to")
+        ends = [(begin, math.inf if end is None else float(str(end)))]
+        ends += [] if end is None else [(int(str(end)), float(begin))]
+        if any(default == here and (value - here) * (there - here) > 0 for here, there in ends):
+            return str(each["words"])
+    return ""
 
 
 def worlds_of(case: Case) -> list[KnobWorld]:

@@ -17,7 +17,7 @@ from pathlib import Path, PurePath
 from typing import Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from zsim.base import model_data
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, printable
 from zsim.base.model_data import Quantity
 from zsim.base.parsed import table, tables, texts
 from zsim.base.reading import understood
@@ -490,7 +490,7 @@ def _profile(data: Mapping[str, object], path: Path, version: str) -> ReleasePro
     # Each choice has been checked against the type of its attribute.
     made: Callable[..., ReleaseProfile] = ReleaseProfile
     return made(
-        name=f"{family}-{version}",
+        name=_title(path, f"{family}-{version}"),
         series=model_data.text_of(data, "name", path),
         family=family,
         version=version,
@@ -501,6 +501,15 @@ def _profile(data: Mapping[str, object], path: Path, version: str) -> ReleasePro
         year=int(model_data.quantity_of(data, "year", path, "year").value),
         **choices,
     )
+
+
+def _title(path: Path, version: str) -> str:
+    """Return the name of a release; of a file of one's own that is its name, and what it is a kind of."""
+    if path.parent == model_data.models_directory() / "releases":
+        return version
+    stated = model_data.load_toml(path).get("name")
+    own = stated if isinstance(stated, str) and stated else path.stem
+    return version if version.startswith(own) else f"{printable(own, 60)} ({version})"
 
 
 def _quantities(data: Mapping[str, object], path: Path) -> dict[str, Quantity]:

@@ -78,7 +78,11 @@ def assumed_vdevs(scan: Scan, status: PoolStatus) -> tuple[Vdev, ...]:
     They are the first vdev that is shown whole, else what the name of the first tells; a rebuild names its
     dRAID.
     """
-    layout = _roomy(_first(scan, status), scan)
+    return vdevs_of(_roomy(_first(scan, status), scan))
+
+
+def vdevs_of(layout: str) -> tuple[Vdev, ...]:
+    """Return the vdevs for data of a layout as an output would show them."""
     return tuple(_as_shown(spec, number) for number, spec in enumerate(Layout.parse(layout).data))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -120,13 +121,15 @@ def within(group: Group, worlds: Worlds, horizon: float) -> LossChances:
     return _averaged(group, worlds, share, 0, chance)
 
 
-def in_window(group: Group, worlds: Worlds) -> LossChances:
+def in_window(group: Group, worlds: Worlds, missing: int = 1) -> LossChances:
     """Return the chances of loss from a drive's failure until it is repaired.
 
     Parameters
     ----------
     group : Group
     worlds : Worlds
+    missing : int
+        Drives that are missing when it begins; more than one where each failure starts the repair anew.
 
     Returns
     -------
@@ -147,8 +150,8 @@ def in_window(group: Group, worlds: Worlds) -> LossChances:
     """
     chance = _until_repaired if group.repair.is_fixed else _until_healthy
     if group.discipline == "restart" and group.repair.is_fixed:
-        chance = _until_restarted
-    return _averaged(group, worlds, present(worlds, group.age), 1, chance)
+        chance = partial(_until_restarted, missing=missing)
+    return _averaged(group, worlds, present(worlds, group.age), missing, chance)
 
 
 def mean_time_to_loss(group: Group, worlds: Worlds) -> Floats:
@@ -333,10 +336,10 @@ def _advanced(group: Group, state: State, stages: int) -> Iterator[tuple[State, 
         yield tuple(sorted([*rest, (stage + 1, drives)] if stage + 1 < stages else rest)), times
 
 
-def _begun(case: ChainCase, chance: Callable[[State], Floats]) -> Floats:
-    """Return the chance after the first failure, from the chance in each state."""
+def _begun(case: ChainCase, chance: Callable[[State], Floats], before: State = ()) -> Floats:
+    """Return the chance after the failure that begins the window, from the chance in each state."""
     total = 0.0 * case.hazard
-    for state, share, cost in case.after(()):
+    for state, share, cost in case.after(before):
         total = total + share * (cost + (1.0 - cost) * chance(state))
     return total
 
@@ -354,8 +357,8 @@ def _until_repaired(case: ChainCase) -> Floats:
     return _begun(case, lambda state: by_state[:, place[state]])
 
 
-def _until_restarted(case: ChainCase) -> Floats:
-    """Return the chance of loss where each failure starts the fixed time of the repair anew."""
+def _until_restarted(case: ChainCase, missing: int) -> Floats:
+    """Return the chance of loss where each failure, the last of those missing too, starts the repair anew."""
 
     def chance(state: State) -> Floats:
         another: Floats = -np.expm1(-case.failing(_missing(state)) * case.worlds.missing)
@@ -365,7 +368,7 @@ def _until_restarted(case: ChainCase) -> Floats:
         result: Floats = another * np.sum(found, axis=0)
         return result
 
-    return _begun(case, chance)
+    return _begun(case, chance, ((0, missing - 1),) if missing > 1 else ())
 
 
 def _until_healthy(case: ChainCase) -> Floats:
