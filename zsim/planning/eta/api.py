@@ -12,6 +12,7 @@ from types import NoneType
 from zsim.base.errors import check_function, check_kind, check_path
 from zsim.case.case import Case
 from zsim.planning.eta.answer import Eta
+from zsim.planning.eta.lately import lately_of
 from zsim.planning.eta.reading import Paste, read_paste
 from zsim.planning.eta.reasons import (
     LOG_ALONE,
@@ -138,6 +139,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
         zpool_why=_zpool_why(paste, said, left, share, case, phase),
         pace=pace,
+        lately=lately_of(paste.scans) if not open_end and halted is None else None,
         reasons=_reasons(
             case, slow_reasons(courses, found, case, 1.0 if pace is None else pace, _collected(last))
         ),
