@@ -316,8 +316,9 @@ def asked(**known: Any) -> Any:
     """Return evidence in which so much is known; `named_size` and `files` besides."""
     files = SimpleNamespace(pointers=known.pop("pointers", None), statistics=known.pop("statistics", None))
     return SimpleNamespace(
-        value=known.get, named_size=known.pop("named_size", None), files=files, notes=[], found=[]
-    )
+        value=known.get, named_size=known.pop("named_size", None), files=files, notes=[], found=[],
+        status=None, listed=None,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

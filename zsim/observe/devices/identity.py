@@ -117,7 +117,9 @@ class Inventory:
         return self._listed(name, label_of(name))
 
     def _listed(self, name: str, label: Label) -> Identity | None:
-        alias = self.aliases.get(name.removeprefix("/dev/")) or self.aliases.get(label.device)
+        plain_name = name.removeprefix("/dev/").removeprefix("mapper/")
+        keys = (plain_name, plain_name.removesuffix(".eli"), label.device)
+        alias = next((found for key in keys if (found := self.aliases.get(key))), "")
         devices = {label.device, device_of(alias) if alias else ""} - {""}
         for drive in self.drives:
             if drive.device and drive.device in devices:
