@@ -7,6 +7,7 @@ import pytest
 from zsim.observe.devices.asking import drives_command
 from zsim.observe.devices.labels import device_of, label_of
 from zsim.observe.devices.listings import aliases_of, illumos_drives, lsblk_drives
+from zsim.observe.pool_import.given.host_facts import read_host
 from zsim.observe.pool_import.importing import import_pasted
 
 STATUS = """  pool: tank
@@ -169,3 +170,37 @@ def test_a_drive_without_its_first_line_has_no_name() -> None:
         "PCJ1234",
         None,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        ("[root@oss04 ~]# cat /sys/module/zfs/version\n0.8.6-1\n", "openzfs-0.8.6"),
+        ("ii  zfsutils-linux 2.1.11-1+deb12u1 amd64        command-line tools\n", "openzfs-2.1.11"),
+        ("pve-manager/8.4.1/c1689ccb1065a83b (running kernel: 6.8.12-4-pve)\n", "openzfs-2.2.7"),
+        ("pve-manager/8.3.0/c1689ccb1065a83b (running kernel: 6.8.12-4-pve)\n", "openzfs-2.2"),
+        ("pve-manager/7.4-3/9002ab8a (running kernel: 5.15.102-1-pve)\n", ""),
+        ("FreeBSD nas 14.3-RELEASE FreeBSD 14.3-RELEASE GENERIC amd64\n", "openzfs-2.2.7"),
+        ("14.2-RELEASE-p1\n", "openzfs-2.2"),
+        ("FreeBSD nas 13.1-RELEASE-p9 GENERIC amd64\n", ""),
+        ("FreeBSD nas 9.1-RELEASE GENERIC amd64\n", "freebsd-9.1"),
+    ],
+)
+def test_the_release_by_what_a_host_prints_of_itself(text: str, release: str) -> None:
+    """Where nothing told it, the newest release that prints its progress so was taken."""
+    assert read_host(text).release == release
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "platform"),
+    [
+        ("gptid/1c9b2d34-aaaa-11e4-bbbb-0025901c2d3e", "", "freebsd"),
+        ("gptid/1c9b2d34-aaaa-11e4-bbbb-0025901c2d3e", "zfs-2.2.4-FreeBSD_g256659204\n", "freebsd"),
+        ("c1t5000CCA25E4B1231d0", "", "illumos"),
+        ("sda", "", None),
+        ("data0", "", None),
+        ("sda", "FreeBSD nas 14.3-RELEASE GENERIC amd64\n", "freebsd"),
+    ],
+)
+def test_the_operating_system_by_its_names(name: str, more: str, platform: str | None) -> None:
+    assert import_pasted(STATUS.format(*[name] * 5) + more).scenario.platform == platform

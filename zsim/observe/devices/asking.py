@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 SOLARIS_NAME = re.compile(r"c\d{1,4}(?:t[0-9A-F]{1,32})?d\d{1,4}(?:s\d{1,2})?", re.ASCII)
 FREEBSD_NAME = re.compile(
-    r"(?:/dev/)?(?:ada|da|ad|mfid|mfisyspd|nvd|nda|gpt/|gptid/|label/|diskid/).{1,200}", re.ASCII
+    r"(?:/dev/)?(?:(?:ada|da|ad|nvd|nda|mfid|mfisyspd)\d|gpt/|gptid/|label/|diskid/).{0,200}", re.ASCII
 )
 _PARTUUID = re.compile(
     r"(?:/dev/disk/by-partuuid/)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f-]{17}", re.ASCII

@@ -14,6 +14,7 @@ from zsim.base.parsed import number_of, tables
 from zsim.base.units import format_bytes, format_duration, format_fraction
 from zsim.case.case import CaseAssumption
 from zsim.case.resolve import resolve
+from zsim.observe.devices.asking import FREEBSD_NAME, SOLARIS_NAME
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.pool_import.blocks import find_blocks
@@ -24,7 +25,7 @@ from zsim.observe.pool_import.gather import find_observations, in_order
 from zsim.observe.pool_import.given.assumed import UNKNOWN
 from zsim.observe.pool_import.given.files import OnProgress, PoolFiles, paths_of, read_files, read_pasted
 from zsim.observe.pool_import.layout import Tops, find_layout, pairs_of
-from zsim.observe.pool_import.release import find_release
+from zsim.observe.pool_import.release import drive_names, find_release
 from zsim.observe.pool_import.space import find_space
 from zsim.observe.pool_import.tables import block_table, metaslab_table
 from zsim.observe.texts import plain
@@ -292,6 +293,12 @@ def _latest(statuses: Sequence[PoolStatus]) -> PoolStatus | None:
 
 
 def _find_host(evidence: Evidence) -> None:
+    host, names = evidence.files.host.version, drive_names(evidence)
+    for system, said, form in (("freebsd", "FreeBSD", FREEBSD_NAME), ("illumos", "SunOS", SOLARIS_NAME)):
+        if host.startswith(said):
+            evidence.find("platform", system, f"version {host}")
+        elif names and all(map(form.fullmatch, names)):
+            evidence.find("platform", system, "names of the drives", inferred=True)
     evidence.find("memory", evidence.files.host.memory, "memory of the host")
     evidence.find("cpus", evidence.files.host.cpus, "processors of the host")
 
