@@ -17,7 +17,7 @@ from zsim.observe.evidence import (
 from zsim.observe.outputs import Reader
 from zsim.observe.pool_import.given import host_facts
 from zsim.observe.zdb import blocks, configuration, metaslabs
-from zsim.observe.zpool import listing, listing_json, properties, status, status_json
+from zsim.observe.zpool import datasets, listing, listing_json, properties, status, status_json
 
 SENTENCES = "sentences"
 READERS: dict[str, Reader] = {
@@ -27,6 +27,7 @@ READERS: dict[str, Reader] = {
     "zdb -b": blocks,
     "zdb -m": metaslabs,
     "zpool and zfs get": properties,
+    "zfs list": datasets,
     "zpool history -i": pool_history,
     "zpool events": pool_events,
     "zpool iostat": pool_iostat,
