@@ -320,6 +320,11 @@ def _note_unused(evidence: Evidence) -> None:
         evidence.notes.append(
             f"{status.error_scrub}: it reads the blocks of the error log alone, and is none that is predicted"
         )
+    scan = status.scan if status is not None else None
+    if scan is not None and scan.state == "finished" and scan.errors:
+        evidence.notes.append(
+            _errors_left(scan, any(pairs_of(vdev) for vdev in status.vdevs) if status else False)
+        )
     unknown = [name for name, formats in evidence.files.contents.items() if not formats]
     if unknown:
         evidence.notes.append(f"in no known format and left out: {plain(', '.join(unknown), 300)}")
@@ -329,6 +334,18 @@ def _note_unused(evidence: Evidence) -> None:
         evidence.notes.append(
             f"{pointers.malformed} block pointers could not be read ({where}) and are left out"
         )
+
+
+def _errors_left(scan: Scan, paired: bool) -> str:
+    """Return what is to be said of a scan that could not read all."""
+    words = f"the last {scan.function} ended with {scan.errors} error{'s' if scan.errors != 1 else ''}:"
+    words += " what it could not read is damaged, and zpool status -v names the files"
+    if scan.function != "scrub" and paired:
+        words += (
+            ". The old drive stays beside the new one until these are restored or deleted and a further pass"
+            " (zpool scrub, zpool clear) ends without any: such a pass is predicted"
+        )
+    return words
 
 
 def _imported(evidence: Evidence, tops: Tops, overrides: Sequence[str]) -> ImportedPool:
