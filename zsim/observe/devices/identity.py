@@ -36,6 +36,10 @@ class Identity:
         Speed of the link, and of the drive's interface [Gbit/s].
     wide : str
         Its World Wide Name or EUI, as `zsim.observe.devices.labels.wide_digits` has it.
+    pending : int or None
+        Sectors that it could not read (SMART attribute 197).
+    recovery : float or None
+        How long it tries to read one (SCT ERC) [s]; 0 where it has no limit.
     source : str
         Command that tells it.
     """
@@ -53,6 +57,8 @@ class Identity:
     link: float | None = None
     link_limit: float | None = None
     wide: str = ""
+    pending: int | None = None
+    recovery: float | None = None
     source: str = ""
 
     def completed(self, other: Identity) -> Identity:

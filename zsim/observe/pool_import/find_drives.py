@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -122,6 +123,7 @@ def find_drives(evidence: Evidence) -> None:
     present = [each for name in (*drives.old, *drives.new) if (each := inventory.of(name)) is not None]
     _find_write_cache(evidence, present or list(known))
     _tell_links(evidence, present or list(known))
+    _find_recovery(evidence, present or list(known))
 
 
 def _models_of(known: Sequence[Identity]) -> tuple[Model, ...]:
@@ -285,6 +287,14 @@ def _find_write_cache(evidence: Evidence, known: Sequence[Identity]) -> None:
             f" {'on' if 2 * on > len(states) else 'off'} is taken for all"
         )
     evidence.find("write_cache", 2 * on > len(states), states[0][1])
+
+
+def _find_recovery(evidence: Evidence, known: Sequence[Identity]) -> None:
+    """Note how long drives try to read a bad sector: the one that tries longest holds all others up."""
+    limits = [(each.recovery, each.source) for each in known if each.recovery is not None]
+    if limits:
+        longest, source = max(limits, key=lambda each: each[0] or math.inf)
+        evidence.find("erc", f"{longest:g}s" if longest else "none", source)
 
 
 def _tell_links(evidence: Evidence, known: Sequence[Identity]) -> None:

@@ -229,14 +229,16 @@ def _activity(evidence: Evidence, tops: Tops, runs: bool) -> list[DriveActivity]
 
 def _errors(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
     """Return the drives that are read and have shown errors, by the last status."""
-    numbers = leaf_numbers(tops)
+    numbers, inventory = leaf_numbers(tops), evidence.files.inventory()
     rows = [leaf for vdev in tops.vdevs for leaf in vdev.leaves()] if evidence.status is not None else []
     found = []
     for leaf in rows:
         number, role = numbers.get(leaf.name, (None, ""))
         if role != "source" or leaf.state not in ("ONLINE", "DEGRADED"):
             continue
-        if not any(leaf.errors):
+        known = inventory.of(leaf.name)
+        pending = known.pending if known is not None else None
+        if not any(leaf.errors) and not pending:
             if leaf.state == "DEGRADED":
                 why = f" ({plain(leaf.note)})" if leaf.note else ""
                 evidence.notes.append(
@@ -246,8 +248,10 @@ def _errors(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
             continue
         counts = zip(("read_errors", "write_errors", "checksum_errors", "slow_ios"), leaf.errors, strict=True)
         shown = {name: count for name, count in counts if count}
+        shown |= {"pending_sectors": pending} if pending else {}
         name = plain(leaf.name, 300)
-        found.append(DriveActivity(drive=name, leaf=number, role="source", source="zpool status", **shown))
+        source = "zpool status" if any(leaf.errors) or known is None else known.source
+        found.append(DriveActivity(drive=name, leaf=number, role="source", source=source, **shown))
     return found
 
 
