@@ -56,11 +56,11 @@ def test_pending_sectors_of_a_drive_that_is_read_are_evidence() -> None:
     found = import_pasted(STATUS.format(errors=0) + report() + report("sdb", 5)).scenario
     seen = [each for each in found.evidence or () if isinstance(each, DriveActivity)]
     assert [(each.drive, each.leaf, each.pending_sectors, each.source) for each in seen] == [
-        ("sda", 0, 648, "smartctl")
+        ("sda", 1, 648, "smartctl")
     ]
     (words,) = sick_looking(case_of(found))
     assert words.startswith("sda has 648 sectors that it could not read (Current_Pending_Sector)")
-    assert words.endswith("(--bad-sectors 0:648 says what it costs)")
+    assert words.endswith("(--bad-sectors 1:648 says what it costs)")
     none = import_pasted(STATUS.format(errors=0) + report(pending=0)).scenario
     assert not [each for each in none.evidence or () if isinstance(each, DriveActivity)]
 
@@ -95,3 +95,51 @@ def test_the_same_is_read_of_json() -> None:
     assert off.recovery == 0.0
     (none,) = smartctl_drives(json.dumps(told | {"ata_sct_erc": None, "ata_smart_attributes": None}))
     assert (none.pending, none.recovery) == (None, None)
+
+
+ROWS = ["sda", "sdb", "sdc", "replacing-3", "sde"]
+WIDE = """  pool: home
+ state: DEGRADED
+  scan: {scan}
+config:
+
+\tNAME           STATE     READ WRITE CKSUM
+\thome           DEGRADED     0     0     0
+\t  raidz2-0     DEGRADED     0     0     0
+{rows}
+errors: No known data errors
+"""
+RUNS = "resilver in progress since Thu Nov 26 09:00:00 2026\n\t1T / 4T scanned, 900G / 4T issued at 86.1M/s"
+SCRUB = "scrub in progress since Thu Nov 26 09:00:00 2026\n\t4T / 4T scanned, 900G / 4T issued at 86.1M/s"
+PAIR = """\t    replacing-3  DEGRADED     0     0     0
+\t      sdd      OFFLINE      0     0     0
+\t      sdx      ONLINE       0     0     0  (resilvering)
+"""
+
+
+@pytest.mark.parametrize(
+    ("scan", "fourth", "leaf"),
+    [
+        (RUNS, PAIR, 1),
+        (RUNS, "\t    sdd        ONLINE       0     0     0  (resilvering)\n", 1),
+        ("none requested", "\t    sdd        UNAVAIL      0     0     0\n", 1),
+        ("none requested", "\t    sdd        DEGRADED     0     0     0\n", 1),
+        ("none requested", "\t    sdd        ONLINE       0     0     0\n", 1),
+        (SCRUB, "\t    sdd        UNAVAIL      0     0     0\n", 0),
+    ],
+)
+def test_a_drive_is_counted_as_the_scenario_counts_it_so_that_the_flag_is_taken(
+    scan: str, fourth: str, leaf: int
+) -> None:
+    """The drives that are replaced come first in a scenario: `--slow 0:x3` was named for sda, and refused."""
+    rows = "".join(
+        fourth
+        if name == "replacing-3"
+        else f"\t    {name}        ONLINE       {3 * (name == 'sda')}     0     0\n"
+        for name in ROWS
+    )
+    found = import_pasted(WIDE.format(scan=scan, rows=rows)).scenario
+    (seen,) = [each for each in found.evidence or () if isinstance(each, DriveActivity) and each.read_errors]
+    assert (seen.drive, seen.leaf) == ("sda", leaf)
+    if leaf:
+        assert case_of(found.replace(slow=f"{seen.leaf}:x3")).scenario.slow
