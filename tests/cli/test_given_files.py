@@ -149,3 +149,58 @@ def test_a_scenario_file_is_read_as_before(tmp_path: Path) -> None:
         "layout": "raidz2x6",
         "metaslabs": str(tmp_path / "free.csv"),
     }
+
+
+WAITS = """\
+  pool: tank
+ state: {state}
+  scan: resilver in progress since Wed Nov 25 08:00:00 2026
+\t7T / 7T scanned, 2T / 7T issued at 650M/s
+\t487G resilvered, 28.57% done, 02:14:21 to go
+config:
+
+\tNAME             STATE     READ WRITE CKSUM
+\ttank             DEGRADED     0     0     0
+\t  raidz2-0       DEGRADED     0     0     0
+\t    sda          ONLINE       0     0     0
+\t    sdb          ONLINE       0     0     0
+\t    replacing-2  DEGRADED     0     0     0
+\t      sdc        UNAVAIL      0     0     0
+\t      sdx        ONLINE       0     0     0  (resilvering)
+\t    replacing-3  DEGRADED     0     0     0
+\t      sdd        UNAVAIL      0     0     0
+\t      sdy        ONLINE       0     0     0  (awaiting resilver)
+
+errors: No known data errors
+"""
+
+
+@pytest.mark.parametrize("way", ["file", "flag", "pipe", "both"])
+def test_a_decision_takes_a_status_in_every_way(
+    way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By `--scenario` the drive that waits was lost ("nothing waits for it"), and `-` was no file."""
+    status, drives = tmp_path / "status.txt", tmp_path / "lsblk.txt"
+    status.write_text(WAITS.format(state="DEGRADED"))
+    drives.write_text("NAME MAJ:MIN RM  SIZE RO TYPE MOUNTPOINTS\nsda    8:0    0  3.6T  0 disk\n")
+    piped = io.TextIOWrapper(io.BytesIO(status.read_bytes()))
+    monkeypatch.setattr(sys, "stdin", piped)
+    words = {
+        "file": [str(status)],
+        "flag": ["--scenario", str(status)],
+        "pipe": ["-"],
+        "both": ["-", str(drives)],
+    }
+    assert main(["decide", *words[way], "--recordsize", "1M", "--history", "media-server", "--json"]) == 0
+    names = {each["alternative"] for each in json.loads(capsys.readouterr().out)["alternatives"]}
+    assert names == {"wait", "restart now (zpool resilver)"}
+
+
+def test_a_decision_about_a_suspended_pool_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = tmp_path / "status.txt"
+    status.write_text(WAITS.format(state="SUSPENDED"))
+    assert main(["decide", str(status)]) == 2
+    assert "the pool is suspended, and nothing goes on until" in capsys.readouterr().err.replace("\n", " ")
+    assert main(["decide", str(status), "--scenario", str(status)]) == 2

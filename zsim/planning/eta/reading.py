@@ -38,6 +38,9 @@ ALIKE = 1.6
 """Or more than this, unless the pool was imported again on the way."""
 
 
+SUSPENDED = "HALTED: the pool is suspended"
+
+
 @dataclass(frozen=True, slots=True)
 class Paste:
     """What was read.
@@ -149,7 +152,7 @@ def _halted(status: PoolStatus, scan: Scan) -> list[str]:
     """Return why nothing goes on, if nothing does: of a suspended pool all I/O waits (zpool-clear(8))."""
     if status.state == "SUSPENDED":
         return [
-            "HALTED: the pool is suspended: nothing goes on until its drives are back and zpool clear is run;"
+            f"{SUSPENDED}: nothing goes on until its drives are back and zpool clear is run;"
             " the times count from then"
         ]
     if scan.state != "paused":
