@@ -11,6 +11,7 @@ from types import NoneType
 
 from zsim.base.errors import check_function, check_kind, check_path
 from zsim.case.case import Case
+from zsim.observe.evidence.kernel_log import TELLS
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.lately import lately_of
 from zsim.planning.eta.reading import Paste, read_paste
@@ -141,21 +142,23 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         pace=pace,
         lately=lately_of(paste.scans) if not open_end and halted is None else None,
         reasons=_reasons(
-            case, slow_reasons(courses, found, case, 1.0 if pace is None else pace, _collected(last))
+            case,
+            paste.notes,
+            slow_reasons(courses, found, case, 1.0 if pace is None else pace, _collected(last)),
         ),
         worry=worries(found, "" if paste.log_alone else phase, left, paste.at, last, elapsed),
         consequences=consequences(case, share, None if _of_a_part(paste) else total, left, elapsed),
         evidence=_weighed(courses, paste.scans, facts),
         assumptions=tuple(each.to_dict() for each in case.assumptions),
-        notes=tuple(each for each in (halted, *paste.notes) if each),
+        notes=tuple(each for each in (halted, *paste.notes) if each and not each.startswith(TELLS)),
         missing=missing(case, unknowns(case)),
         provenance={**origin},
     )
 
 
-def _reasons(case: Case, found: Sequence[str]) -> tuple[str, ...]:
+def _reasons(case: Case, notes: Sequence[str], found: Sequence[str]) -> tuple[str, ...]:
     """Return why a scan is slow; a drive that looks sick comes first, and then nothing is unexplained."""
-    sick = sick_looking(case)
+    sick = (*sick_looking(case), *(note for note in notes if note.startswith(TELLS)))
     return (*sick, *(each for each in found if not sick or each not in (UNEXPLAINED, STILL_SLOWER)))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from zsim.base.errors import InputError
-from zsim.observe.texts import whole
+from zsim.observe.texts import nice_bytes, whole
 from zsim.scenario.releases.products import load_product, product_names
 from zsim.scenario.releases.profile import load_release, version_numbers
 
@@ -28,8 +28,11 @@ _FREEBSD_VERSION = re.compile(
 _PROXMOX = re.compile(r"\bpve-manager/(\d{1,2}\.\d{1,2})", re.ASCII)
 _SOLARIS = re.compile(r"\bSunOS\b.{0,200}?\b5\.11[ \t]+(11\.\d{1,2})\b", re.ASCII)
 _MEMORY = re.compile(
-    _BEGIN + r"(?:MemTotal:[ \t]{1,40}(\d{1,15})[ \t]*kB|hw\.physmem:[ \t]*(\d{1,19}))", re.MULTILINE
+    _BEGIN + r"(?:MemTotal:[ \t]{1,40}(\d{1,15})[ \t]*kB|hw\.physmem:[ \t]*(\d{1,19})"
+    r"|Mem:[ \t]{1,40}(\d{1,5}(?:[.,]\d)?)([MGT])i?B?[ \t])",
+    re.MULTILINE,
 )
+"""The last form is that of ``free -h``."""
 _CPUS = re.compile(
     _BEGIN + r"(?:CPU\(s\):[ \t]{1,40}|hw\.ncpu:[ \t]*|cpus:[ \t]*)(\d{1,5})[ \t]*$", re.MULTILINE
 )
@@ -114,6 +117,8 @@ def read_host(text: str) -> HostFacts:
 
 
 def _memory(match: re.Match[str]) -> int | None:
+    if match[3]:
+        return nice_bytes(f"{match[3]}{match[4]}")
     kibibytes, plain = whole(match[1]), whole(match[2])
     return kibibytes * 1024 if kibibytes else plain or None
 

@@ -9,6 +9,7 @@ from zsim.observe.devices.sentences import SentenceReader
 from zsim.observe.evidence import (
     benchmarks,
     host_iostat,
+    kernel_log,
     pool_events,
     pool_histograms,
     pool_history,
@@ -34,6 +35,7 @@ READERS: dict[str, Reader] = {
     "zpool iostat -w or -r": pool_histograms,
     "iostat -x": host_iostat,
     "fio or dd": benchmarks,
+    "kernel log": kernel_log,
     **DRIVES,
     SENTENCES: SentenceReader(),
 }
