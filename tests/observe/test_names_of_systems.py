@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from zsim.observe.devices.asking import drives_command
@@ -9,6 +11,7 @@ from zsim.observe.devices.labels import device_of, label_of
 from zsim.observe.devices.listings import aliases_of, illumos_drives, lsblk_drives
 from zsim.observe.pool_import.given.host_facts import read_host
 from zsim.observe.pool_import.importing import import_pasted
+from zsim.observe.zpool.listing import read_list
 
 STATUS = """  pool: tank
  state: DEGRADED
@@ -53,6 +56,26 @@ sdb  WDC WD40EFRX-68N32N0  3.6T
 sdc  WDC WD40EFAX-68JH4N1  3.6T
 sdd  WDC WD40EFRX-68N32N0  3.6T
 """
+QUOTED = """NAME="sda" MODEL="WDC WD40EFRX-68N32N0" SIZE="3.6T" PARTUUID=""
+NAME="sda2" MODEL="" SIZE="3.6T" PARTUUID="3f0f4d4c-1d5d-4b32-9d11-8c2a1a3a1a01"
+NAME="sdb" MODEL="WDC WD40EFRX-68N32N0" SIZE="3.6T" PARTUUID=""
+NAME="sdb2" MODEL="" SIZE="3.6T" PARTUUID="3f0f4d4c-1d5d-4b32-9d11-8c2a1a3a1a02"
+NAME="sdc" MODEL="WDC WD40EFAX-68JH4N1" SIZE="3.6T" PARTUUID=""
+NAME="sdc1" MODEL="" SIZE="3.6T" PARTUUID="3f0f4d4c-1d5d-4b32-9d11-8c2a1a3a1a04"
+"""
+NESTED = json.dumps(
+    {
+        "blockdevices": [
+            {
+                "name": name,
+                "model": f"WDC {model}",
+                "size": "3.6T",
+                "children": [{"name": f"{name}2", "size": "3.6T", "partuuid": UUIDS[number]}],
+            }
+            for name, model, number in (("sda", "WD40EFRX-68N32N0", 0), ("sdc", "WD40EFAX-68JH4N1", 3))
+        ]
+    }
+)
 LOCKED = [f"gptid/{n}a8ef1f6-7c11-11ea-8c3f-ac1f6b8a1234.eli" for n in range(1, 6)]
 GLABEL = """                                      Name  Status  Components
 gptid/1a8ef1f6-7c11-11ea-8c3f-ac1f6b8a1234     N/A  da1p2
@@ -79,7 +102,9 @@ Size: 4000.79GB <4000787030016 bytes>
 
 
 @pytest.mark.parametrize(
-    ("names", "listed"), [(UUIDS, TREE), (UUIDS, PAIRS), (LOCKED, GLABEL), (SUN, ILLUMOS)], ids=range(4)
+    ("names", "listed"),
+    [(UUIDS, TREE), (UUIDS, PAIRS), (UUIDS, QUOTED), (UUIDS, NESTED), (LOCKED, GLABEL), (SUN, ILLUMOS)],
+    ids=range(6),
 )
 def test_the_shingled_replacement_is_found_behind_the_names_of_the_system(
     names: list[str], listed: str
@@ -204,3 +229,13 @@ def test_the_release_by_what_a_host_prints_of_itself(text: str, release: str) ->
 )
 def test_the_operating_system_by_its_names(name: str, more: str, platform: str | None) -> None:
     assert import_pasted(STATUS.format(*[name] * 5) + more).scenario.platform == platform
+
+
+def test_the_row_of_a_pool_without_its_header_tells_how_full_it_is() -> None:
+    """`zpool list | grep tank`: the pool was sampled from 20 to 80 % full."""
+    row = "tank  18.2T  14.2T  4.01T        -         -     4%    78%  1.00x  DEGRADED  -\n"
+    stated = import_pasted(STATUS.format("sda", "sdb", "sdc", "sdx", "sdd") + row).scenario.stated()
+    assert (stated["alloc"], stated["frag"], stated["drive_size"]) == (15613065114419, 0.04, 5 * 10**12)
+    older = "tank  18.2T  14.2T  4.01T         -    78%  1.00x  ONLINE  -\n"
+    (found,) = read_list(older)
+    assert (found.name, found.space.cap, found.space.frag, found.health) == ("tank", 0.78, None, "ONLINE")

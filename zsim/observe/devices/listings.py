@@ -13,6 +13,7 @@ from zsim.observe.texts import nice_bytes, plain, whole
 
 MOST_ROWS = 20_000
 MOST_TABLES = 1000
+MOST_DEPTH = 12
 _PAIR = re.compile(r'([A-Z][A-Z0-9:_%-]{1,15})="([^"\n]{0,200})"')
 _PAIRS_LINE = re.compile(r'^[ \t]{0,8}[A-Z][A-Z0-9:_%-]{1,15}="[^"\n]{0,200}" .{0,2000}$', re.MULTILINE)
 _HEADER = re.compile(
@@ -62,43 +63,73 @@ def aliases_of(text: str) -> dict[str, str]:
 
 def _lsblk_aliases(text: str) -> Iterator[tuple[str, str]]:
     """Yield what stands on the drives of ``lsblk``: numbers of partitions, names of the device mapper."""
+    for drive, cells in _below_drives(text):
+        name = _TREE.sub("", cells.get("NAME") or cells.get("KNAME") or cells.get("PATH") or "")
+        mapped = name if cells.get("TYPE") in ("crypt", "mpath", "lvm") else ""
+        yield from ((each, drive or name) for each in (cells.get("PARTUUID"), mapped) if each)
+
+
+def _below_drives(text: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield the rows of ``lsblk`` below a drive, with the drive; of -P, which shows no tree, all without."""
+    stripped = text.lstrip()
+    if stripped.startswith("{") and '"blockdevices"' in stripped[:200]:
+        for row in _rows_of_json(stripped):
+            yield from _children(_cells_of(row)["NAME"], row, 0)
+        return
+    yield from (("", cells) for cells in _lsblk_pairs(text))
     for columns, lines in _lsblk_tables(text):
         drive = ""
         for line in lines:
             cells = _cells(columns, line)
-            name = _TREE.sub("", cells.get(columns[0][0], ""))
-            if line.strip()[0] not in _BRANCHES:
-                drive = name
-            elif drive:
-                named = cells.get("TYPE") in ("crypt", "mpath", "lvm")
-                yield from ((each, drive) for each in (cells.get("PARTUUID"), name if named else "") if each)
+            if line.strip()[0] in _BRANCHES:
+                yield drive, cells
+            else:
+                drive = cells.get(columns[0][0], "")
+
+
+def _children(drive: str, row: Mapping[str, object], depth: int) -> Iterator[tuple[str, Mapping[str, str]]]:
+    children = row.get("children")
+    for child in children if isinstance(children, list) and depth < MOST_DEPTH else ():
+        if isinstance(child, Mapping):
+            yield drive, _cells_of(child)
+            yield from _children(drive, child, depth + 1)
 
 
 def lsblk_drives(text: str) -> Iterator[Identity]:
     """Yield the whole drives of ``lsblk`` in any of its forms: columns, -P, -J."""
     stripped = text.lstrip()
     if stripped.startswith("{") and '"blockdevices"' in stripped[:200]:
-        yield from _lsblk_json(stripped)
+        for row in _rows_of_json(stripped):
+            yield from _lsblk_row(_cells_of(row))
         return
-    for match in _PAIRS_LINE.finditer(text):
-        cells = {key.replace("_", "-"): value for key, value in _PAIR.findall(match[0])}
-        if "NAME" in cells or "KNAME" in cells or "PATH" in cells:
-            yield from _lsblk_row(cells)
+    for cells in _lsblk_pairs(text):
+        yield from _lsblk_row(cells)
     for columns, lines in _lsblk_tables(text):
         for line in lines:
             if line.strip()[0] not in _BRANCHES:
                 yield from _lsblk_row(_cells(columns, line))
 
 
-def _lsblk_json(text: str) -> Iterator[Identity]:
+def _lsblk_pairs(text: str) -> Iterator[dict[str, str]]:
+    for match in _PAIRS_LINE.finditer(text):
+        cells = {key.replace("_", "-"): value for key, value in _PAIR.findall(match[0])}
+        if "NAME" in cells or "KNAME" in cells or "PATH" in cells:
+            yield cells
+
+
+def _rows_of_json(text: str) -> Iterator[Mapping[str, object]]:
     try:
         data, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return
     rows = data.get("blockdevices") if isinstance(data, Mapping) else None
-    for row in rows[:MOST_ROWS] if isinstance(rows, list) else ():
-        if isinstance(row, Mapping):
-            yield from _lsblk_row({str(key).upper(): _text(value) for key, value in row.items()})
+    yield from (
+        row for row in (rows[:MOST_ROWS] if isinstance(rows, list) else ()) if isinstance(row, Mapping)
+    )
+
+
+def _cells_of(row: Mapping[str, object]) -> dict[str, str]:
+    return {"NAME": "", **{str(key).upper(): _text(value) for key, value in row.items()}}
 
 
 def _text(value: object) -> str:
