@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 import zsim
-from zsim.planning.eta.lately import lately_of
+from zsim.planning.eta.lately import lately_of, stands_still, told_once
 from zsim.scenario.evidence import RunningScan
 
 BEGIN = datetime(2026, 11, 26, 2)
@@ -81,6 +81,33 @@ def test_a_scan_that_stands_still_is_told() -> None:
     assert found is not None
     assert (found.slower, found.remaining_s) == (None, None)
     assert found.words().startswith("nothing was done in the last 1 h")
+
+
+def test_a_status_that_is_too_near_is_passed_over_for_an_earlier_one() -> None:
+    found = lately_of([scan(6, 8.9), scan(7, 9.0), scan(7.99, 9.2), scan(8, 9.2)])
+    assert found is not None
+    assert (found.seconds, found.done_bytes) == (3600.0, pytest.approx(0.2 * T))
+
+
+def test_of_equal_statuses_the_last_counts_unless_the_scan_stands_still() -> None:
+    first, again, later = scan(7, 9.0), scan(7.01, 9.0), scan(10, 9.0)
+    assert told_once([scan(6, 8.0), first, again], stands=False) == (scan(6, 8.0), again)
+    assert told_once([scan(6, 8.0), first, again, later], stands=True) == (scan(6, 8.0), first)
+    assert stands_still(lately_of([first, again, later]))
+    assert not stands_still(lately_of([first, scan(7.1, 9.0)]))
+    assert not stands_still(lately_of([first, scan(8, 9.2)]))
+
+
+def test_a_scan_that_stands_still_for_hours_is_stuck_and_comes_no_nearer() -> None:
+    """Three hours without a byte made what is left three hours less."""
+    text = STATUS.format(issued="9.00", rate=374, share="29.90", left="16:25:00")
+    stated = {"drive": "st8000dm004", "recordsize": "1M"}
+    moving = zsim.eta(f"Thu Nov 26 09:00:00 2026\n{text}", stated=stated)
+    stuck = zsim.eta(f"Thu Nov 26 09:00:00 2026\n{text}\nThu Nov 26 12:00:00 2026\n{text}", stated=stated)
+    assert stuck.remaining_s == moving.remaining_s
+    assert any(note.startswith("STUCK: nothing was done in the last 3 h") for note in stuck.notes)
+    assert stuck.worry[0].startswith("now: look for a drive or a link that hangs")
+    assert "once it goes on" in str(stuck)
 
 
 def test_counters_of_other_releases_are_those_of_the_work() -> None:

@@ -19,8 +19,12 @@ SURE = 4.0
 DIGITS = 3
 
 
+STANDS_S = 600.0
+"""A scan that has done nothing for so long does not go on by itself [s]."""
+
+
 def lately_of(scans: Sequence[RunningScan]) -> Lately | None:
-    """Return what was done between the last two statuses, where the pace has changed; None where not.
+    """Return what was done since the status before, where the pace has changed; None where it has not.
 
     Parameters
     ----------
@@ -30,30 +34,56 @@ def lately_of(scans: Sequence[RunningScan]) -> Lately | None:
     Returns
     -------
     Lately or None
-        None also while metadata is scanned, and where the counters are too coarse to tell.
+        Since the latest status that is old enough for its counters to tell; None also while metadata is
+        scanned.
     """
-    if len(scans) < 2 or not all(map(_repairs, scans[-2:])):
+    still = standing(scans)
+    if len(still) < len(scans) and (found := _between(still[-1], scans[-1])) is not None:
+        return found if found.slower is None else None
+    found = next((each for scan in scans[-2::-1] if (each := _between(scan, scans[-1])) is not None), None)
+    return None if found is None or 1.0 / CHANGED < (found.slower or math.inf) < CHANGED else found
+
+
+def standing(scans: Sequence[RunningScan]) -> tuple[RunningScan, ...]:
+    """Return the statuses up to the first that shows what the last one does."""
+    same = [place for place, scan in enumerate(scans) if _shown(scan) == _shown(scans[-1])]
+    return tuple(scans[: same[0] + 1])
+
+
+def told_once(scans: Sequence[RunningScan], stands: bool) -> tuple[RunningScan, ...]:
+    """Return the statuses that tell when what was done: of equal ones the last, or the first if it stands."""
+    if stands:
+        return standing(scans)
+    following = [*map(_shown, scans[1:]), None]
+    return tuple(scan for scan, then in zip(scans, following, strict=True) if _shown(scan) != then)
+
+
+def stands_still(found: Lately | None) -> bool:
+    """Tell whether a scan does not go on."""
+    return found is not None and found.slower is None and found.seconds >= STANDS_S
+
+
+def _shown(scan: RunningScan) -> tuple[float | None, ...]:
+    return scan.scanned, scan.issued, scan.processed
+
+
+def _between(earlier: RunningScan, later: RunningScan) -> Lately | None:
+    """Return what was done between two statuses; None where the counters are too coarse to tell."""
+    (before, clock), (now, same) = clock_of(earlier), clock_of(later)
+    then, last = _counter(earlier), _counter(later)
+    if not (_repairs(earlier) and _repairs(later)) or clock != same:
         return None
-    (before, clock), (now, same) = (clock_of(scan) for scan in scans[-2:])
-    then, last = (_counter(scan) for scan in scans[-2:])
-    if before is None or now is None or then is None or last is None or clock != same:
+    if before is None or now is None or then is None or last is None:
         return None
-    seconds, done, rounding = now - before, last - then, _rounding(last)
+    seconds, done = now - before, last - then
     if seconds < SHORTEST_S or before <= 0.0 or then <= 0.0 or done < 0.0:
         return None
-    usual = then / before
-    if done < SURE * rounding:
+    expected, sure = then / before * seconds, SURE * _rounding(last)
+    if done < sure:
         # So little may be rounding: it tells something only where far more was to be expected.
-        return Lately(seconds, 0.0, None, None) if done == 0.0 and _stands(usual, seconds, rounding) else None
-    slower = usual * seconds / done
-    if 1.0 / CHANGED < slower < CHANGED:
-        return None
+        return Lately(seconds, 0.0, None, None) if done == 0.0 and expected >= sure else None
     rates = {"to_go": None, "issue_rate": done / seconds, "scan_rate": done / seconds}
-    return Lately(seconds, done, slower, zpool_remaining(scans[-1].model_copy(update=rates)))
-
-
-def _stands(usual: float, seconds: float, rounding: float) -> bool:
-    return usual * seconds >= SURE * rounding
+    return Lately(seconds, done, expected / done, zpool_remaining(later.model_copy(update=rates)))
 
 
 def _by_scan(scan: RunningScan) -> bool:

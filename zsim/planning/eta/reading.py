@@ -306,11 +306,12 @@ def _is_same(scan: Scan, last: Scan) -> bool:
 
 
 def in_order(scans: Sequence[RunningScan]) -> list[RunningScan]:
-    """Return statuses of one scan in order of time, by the bytes they count; each state once."""
-    known: dict[tuple[int, int, int], RunningScan] = {}
+    """Return statuses of one scan in order of time, by the bytes they count; each state once at a moment."""
+    known: dict[tuple[float, float, float, datetime], RunningScan] = {}
     for scan in scans:
-        known[(scan.scanned or 0, scan.issued or 0, scan.processed or 0)] = scan
-    return [known[key] for key in sorted(known, key=lambda key: (key[1], key[0], key[2]))]
+        at = scan.at.replace(tzinfo=None) if scan.at is not None else datetime.min
+        known[(scan.issued or 0, scan.scanned or 0, scan.processed or 0, at)] = scan
+    return [known[key] for key in sorted(known)]
 
 
 def _moment(scan: RunningScan, now: datetime | None) -> datetime | None:

@@ -97,7 +97,7 @@ class Lately:
         """Return it as a sentence without its full stop."""
         span = f"the last {format_duration(self.seconds)}"
         if self.slower is None:
-            return f"nothing was done in {span}: look for what hangs (dmesg, zpool events -v)"
+            return f"nothing was done in {span}"
         factor, way = (self.slower, "slower") if self.slower > 1.0 else (1.0 / self.slower, "faster")
         rate = format_bytes(self.done_bytes / self.seconds)
         stays = f"; if it stays so, {format_duration(self.remaining_s)} are left" if self.remaining_s else ""
