@@ -143,3 +143,15 @@ def test_a_drive_is_counted_as_the_scenario_counts_it_so_that_the_flag_is_taken(
     assert (seen.drive, seen.leaf) == ("sda", leaf)
     if leaf:
         assert case_of(found.replace(slow=f"{seen.leaf}:x3")).scenario.slow
+
+
+@pytest.mark.parametrize(("states", "cache"), [((0, 0), False), ((1, 1), True), ((0, 1), None), ((0,), None)])
+def test_write_caches_that_are_all_alike_are_those_of_the_pool(
+    states: tuple[int, ...], cache: bool | None
+) -> None:
+    """`hdparm -W` names devices, the pool serial numbers: caches that are off counted as on."""
+    text = STATUS.replace("sda  ", "ata-ST3000DM001-1ER166_Z501  ").format(errors=0)
+    text = text.replace("sdb  ", "ata-ST3000DM001-1ER166_Z502  ")
+    for name, state in zip("ab", states, strict=False):
+        text += f"\n/dev/sd{name}:\n write-caching =  {state} ({'on' if state else 'off'})\n"
+    assert import_pasted(text).scenario.write_cache is cache

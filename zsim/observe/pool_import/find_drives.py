@@ -279,6 +279,7 @@ def _find_new(evidence: Evidence, drives: PoolDrives) -> None:
 def _find_write_cache(evidence: Evidence, known: Sequence[Identity]) -> None:
     states = [(each.write_cache, each.source) for each in known if each.write_cache is not None]
     if not states:
+        _find_cache_of_all(evidence)
         return
     on = sum(bool(state) for state, _ in states)
     if on not in (0, len(states)):
@@ -287,6 +288,17 @@ def _find_write_cache(evidence: Evidence, known: Sequence[Identity]) -> None:
             f" {'on' if 2 * on > len(states) else 'off'} is taken for all"
         )
     evidence.find("write_cache", 2 * on > len(states), states[0][1])
+
+
+def _find_cache_of_all(evidence: Evidence) -> None:
+    """Note the write cache where no name leads to a drive and all that are listed have it alike."""
+    told = [
+        each for each in evidence.files.inventory().drives if each.write_cache is not None and not each.model
+    ]
+    if len(told) > 1 and len({each.write_cache for each in told}) == 1:
+        evidence.find(
+            "write_cache", told[0].write_cache, f"{told[0].source}: all drives listed", inferred=True
+        )
 
 
 def _find_recovery(evidence: Evidence, known: Sequence[Identity]) -> None:
