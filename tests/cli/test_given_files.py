@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.cli.flags import stated_fields
 from zsim.cli.given_files import fields_in
 from zsim.cli.main import main
 from zsim.planning.timeline.plan import Plan
@@ -204,3 +206,35 @@ def test_a_decision_about_a_suspended_pool_says_so(
     assert main(["decide", str(status)]) == 2
     assert "the pool is suspended, and nothing goes on until" in capsys.readouterr().err.replace("\n", " ")
     assert main(["decide", str(status), "--scenario", str(status)]) == 2
+
+
+SCRUBS = WAITS.replace("resilver in progress", "scrub in progress").replace("487G resilvered", "0B repaired")
+
+
+def test_a_replacement_beside_a_scrub_is_a_resilver(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--replace 1` was refused ("a scrub replaces nothing: leave it out"), which nobody had asked for."""
+    status = tmp_path / "status.txt"
+    status.write_text(SCRUBS.format(state="DEGRADED"))
+
+    def stated(**flags: str) -> dict[str, object]:
+        given: dict[str, object] = defaultdict(lambda: None, file=str(status), **flags)
+        return stated_fields(given)
+
+    assert "operation" not in stated(replace="1")
+    assert stated()["operation"] == "scrub"
+    assert stated(operation="scrub", replace="1")["operation"] == "scrub"
+    assert main(["predict", str(status), "--operation", "scrub", "--replace", "1"]) == 2
+
+
+def test_a_pasted_status_stands_beside_layouts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`zsim compare status.txt mirror3` was refused: "'status.txt' is no vdev"."""
+    status = tmp_path / "status.txt"
+    status.write_text(STATUS + LIST)
+    assert (
+        main(["compare", str(status), "mirror3", "--recordsize", "1M", "--history", "media-server", "--json"])
+        == 0
+    )
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["layout"] for row in rows] == ["raidz1x4", "mirror3"]
