@@ -270,7 +270,8 @@ def test_drives_without_a_name_are_those_of_which_the_host_alone_has_enough(
 )
 def test_most_drives_decide_of_the_write_cache(on: int, off: int, state: bool) -> None:
     found: list[Any] = []
-    evidence: Any = SimpleNamespace(find=lambda *given: found.append(given[:2]), notes=[])
+    files = SimpleNamespace(inventory=Inventory)
+    evidence: Any = SimpleNamespace(find=lambda *given: found.append(given[:2]), notes=[], files=files)
     known = [Identity(write_cache=each) for each in [True] * on + [False] * off + [None]]
     find_drives._find_write_cache(evidence, known)
     assert found == [("write_cache", state)]

@@ -17,7 +17,7 @@ from zsim.observe.zdb.blocks import BlockStatistics, SizeRow, TypeRow
 from zsim.observe.zdb.pointers import PointerSummary
 from zsim.observe.zpool import datasets
 from zsim.observe.zpool.listing import PoolList, Space
-from zsim.observe.zpool.properties import KnownProperty, Record, record_of, small_blocks_of
+from zsim.observe.zpool.properties import FullestRecordSize, KnownProperty, record_of, small_blocks_of
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import Vdev
@@ -554,30 +554,34 @@ def known(name: str, value: int, dataset: str = "tank") -> KnownProperty:
 
 def test_of_several_datasets_the_fullest_tells_and_of_those_that_none_weighs_none() -> None:
     sizes = [known("recordsize", 1 << 17), known("volblocksize", 1 << 14, "tank/vm")]
-    assert record_of(sizes, "tank") == Record(None, "tank", True, False)
+    assert record_of(sizes, "tank") == FullestRecordSize(None, "tank", True, False)
     used = [known("usedbydataset", 5, "tank"), known("usedbydataset", 6, "tank/vm")]
-    assert record_of([*sizes, *used], "tank") == Record(1 << 14, "tank/vm", True, True)
-    assert record_of(sizes[:1], "tank") == Record(1 << 17, "tank", False, False)
+    assert record_of([*sizes, *used], "tank") == FullestRecordSize(1 << 14, "tank/vm", True, True)
+    assert record_of(sizes[:1], "tank") == FullestRecordSize(1 << 17, "tank", False, False)
     assert record_of(sizes, "other") is None
-    assert record_of([*sizes[:1], known("recordsize", 512, "other")], "") == Record(None, "tank", True, False)
+    assert record_of([*sizes[:1], known("recordsize", 512, "other")], "") == FullestRecordSize(
+        None, "tank", True, False
+    )
 
 
 def test_datasets_of_one_size_count_together_and_inherit_from_above() -> None:
     sizes = [known("recordsize", 1 << 17), known("recordsize", 1 << 20, "tank/films")]
     used = [("tank/films", 5), ("tank/a", 3), ("tank/b/c", 4)]
     held = [known("usedbydataset", count, name) for name, count in used]
-    assert record_of([*sizes, *held], "tank") == Record(1 << 17, "tank/b/c", True, True)
-    assert record_of([*sizes, *held, known("usedbydataset", 9, "tank/films/new")], "tank") == Record(
-        1 << 20, "tank/films/new", True, True
-    )
+    assert record_of([*sizes, *held], "tank") == FullestRecordSize(1 << 17, "tank/b/c", True, True)
+    assert record_of(
+        [*sizes, *held, known("usedbydataset", 9, "tank/films/new")], "tank"
+    ) == FullestRecordSize(1 << 20, "tank/films/new", True, True)
 
 
 def test_volumes_do_not_inherit_the_record_size_of_their_parent() -> None:
     """Of a host of virtual machines the root shows 128K, and all data lie in volumes of 8K or 16K."""
     held = [known("usedbydataset", 5, "tank/vm-1"), known("volume", 1, "tank/vm-1")]
-    assert record_of([known("recordsize", 1 << 17), *held], "tank") == Record(None, "tank/vm-1", False, True)
+    assert record_of([known("recordsize", 1 << 17), *held], "tank") == FullestRecordSize(
+        None, "tank/vm-1", False, True
+    )
     told = [known("recordsize", 1 << 17), known("volblocksize", 1 << 14, "tank/vm-1"), *held]
-    assert record_of(told, "tank") == Record(1 << 14, "tank/vm-1", True, True)
+    assert record_of(told, "tank") == FullestRecordSize(1 << 14, "tank/vm-1", True, True)
 
 
 LISTED = """NAME                      USED  AVAIL  REFER  MOUNTPOINT

@@ -98,7 +98,7 @@ def read_settings(text: str) -> list[KnownProperty]:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class FullestRecordSize:
     """The record or volume block size of what holds most.
 
     Attributes
@@ -119,7 +119,7 @@ class Record:
     weighed: bool
 
 
-def record_of(settings: Iterable[KnownProperty], pool: str) -> Record | None:
+def record_of(settings: Iterable[KnownProperty], pool: str) -> FullestRecordSize | None:
     """Return the record or volume block size of the datasets that hold most; None where none is shown."""
     own = [each for each in settings if each.pool == pool or not pool]
     sizes = {each.of: each.value for each in own if each.name in ("recordsize", "volblocksize")}
@@ -134,10 +134,10 @@ def record_of(settings: Iterable[KnownProperty], pool: str) -> Record | None:
     several = len(set(sizes.values())) > 1
     if not used:
         first = min(sizes, key=lambda each: each.count("/"))
-        return Record(None if several else sizes[first], first, several, False)
+        return FullestRecordSize(None if several else sizes[first], first, several, False)
     size = max(held, key=lambda each: held[each])
     of_size = [name for name in used if _size_of(name, sizes, volumes) == size]
-    return Record(size, max(of_size, key=lambda each: used[each]), several or len(held) > 1, True)
+    return FullestRecordSize(size, max(of_size, key=lambda each: used[each]), several or len(held) > 1, True)
 
 
 def _size_of(name: str, sizes: dict[str, int], volumes: set[str]) -> int | None:

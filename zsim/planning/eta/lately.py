@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from zsim.planning.eta.reasons import zpool_remaining
-from zsim.planning.eta.records import Lately
+from zsim.planning.eta.records import RecentPace
 from zsim.prediction.progress.moments import WHOLE, clock_of
 from zsim.scenario.evidence import MOVES, RunningScan
 
@@ -23,7 +23,7 @@ STANDS_S = 600.0
 """A scan that has done nothing for so long does not go on by itself [s]."""
 
 
-def lately_of(scans: Sequence[RunningScan]) -> Lately | None:
+def lately_of(scans: Sequence[RunningScan]) -> RecentPace | None:
     """Return what was done since the status before, where the pace has changed; None where it has not.
 
     Parameters
@@ -33,7 +33,7 @@ def lately_of(scans: Sequence[RunningScan]) -> Lately | None:
 
     Returns
     -------
-    Lately or None
+    RecentPace or None
         Since the latest status that is old enough for its counters to tell; None also while metadata is
         scanned.
     """
@@ -58,7 +58,7 @@ def told_once(scans: Sequence[RunningScan], stands: bool) -> tuple[RunningScan, 
     return tuple(scan for scan, then in zip(scans, following, strict=True) if _shown(scan) != then)
 
 
-def stands_still(found: Lately | None) -> bool:
+def stands_still(found: RecentPace | None) -> bool:
     """Tell whether a scan does not go on."""
     return found is not None and found.slower is None and found.seconds >= STANDS_S
 
@@ -67,7 +67,7 @@ def _shown(scan: RunningScan) -> tuple[float | None, ...]:
     return scan.scanned, scan.issued, scan.processed
 
 
-def _between(earlier: RunningScan, later: RunningScan) -> Lately | None:
+def _between(earlier: RunningScan, later: RunningScan) -> RecentPace | None:
     """Return what was done between two statuses; None where the counters are too coarse to tell."""
     (before, clock), (now, same) = clock_of(earlier), clock_of(later)
     then, last = _counter(earlier), _counter(later)
@@ -81,9 +81,9 @@ def _between(earlier: RunningScan, later: RunningScan) -> Lately | None:
     expected, sure = then / before * seconds, SURE * _rounding(last)
     if done < sure:
         # So little may be rounding: it tells something only where far more was to be expected.
-        return Lately(seconds, 0.0, None, None) if done == 0.0 and expected >= sure else None
+        return RecentPace(seconds, 0.0, None, None) if done == 0.0 and expected >= sure else None
     rates = {"to_go": None, "issue_rate": done / seconds, "scan_rate": done / seconds}
-    return Lately(seconds, done, expected / done, zpool_remaining(later.model_copy(update=rates)))
+    return RecentPace(seconds, done, expected / done, zpool_remaining(later.model_copy(update=rates)))
 
 
 def _by_scan(scan: RunningScan) -> bool:

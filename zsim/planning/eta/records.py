@@ -69,7 +69,7 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True)
-class Lately:
+class RecentPace:
     """What a scan did between the last two statuses.
 
     Attributes
@@ -137,7 +137,7 @@ class EtaAnswer:
     pace : float or None
         How much slower this scan is so far than the pool should be (1: as fast); None where so little was
         seen that it says nothing about the rest.
-    lately : Lately or None
+    lately : RecentPace or None
         What was done between the last two statuses, where the pace has changed.
     reasons : tuple of str
         Why it is slow.
@@ -178,7 +178,7 @@ class EtaAnswer:
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     zpool_prints: bool = True
-    lately: Lately | None = None
+    lately: RecentPace | None = None
     provenance: dict[str, object] = field(default_factory=dict)
 
     @property
