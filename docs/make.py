@@ -249,6 +249,8 @@ ETA_FIELDS = {
     "finish": "when it is over: p10, p50 and p90 as ISO 8601; null where the time of the status is not known",
     "parts_s": "what is left by phase [s]",
     "zpool": "what `zpool status` says, or would: `remaining_s`, `total_s` [s]; `why` it is off",
+    "lately": "what was done between the last two statuses, where the pace has changed: `seconds`, `done_bytes`,"
+    " `slower` than before, `remaining_s` if it stays so",
     "pace_tells": "whether the pace so far says something about the rest; `pace` is null where it does not",
 }
 """Fields of ``zsim eta --json`` that are no attribute of the answer in Python."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 from zsim.base.errors import InputError
 from zsim.case.resolve import resolve
+from zsim.cli.flags import stated_fields
 from zsim.cli.given_files import fields_in
 from zsim.cli.main import main
 from zsim.planning.timeline.plan import Plan
@@ -184,3 +186,90 @@ def test_a_size_larger_than_the_replacement_that_is_named_is_refused_by_its_own_
     with pytest.raises(InputError, match=r"drive_size .8 TB .* and st4000vn008 has 4 TB"):
         resolve(stated)
     assert resolve({**stated, "new_drive_size": "8TB"}).new_drive_size == 8 * 10**12
+
+
+WAITS = """\
+  pool: tank
+ state: {state}
+  scan: resilver in progress since Wed Nov 25 08:00:00 2026
+\t7T / 7T scanned, 2T / 7T issued at 650M/s
+\t487G resilvered, 28.57% done, 02:14:21 to go
+config:
+
+\tNAME             STATE     READ WRITE CKSUM
+\ttank             DEGRADED     0     0     0
+\t  raidz2-0       DEGRADED     0     0     0
+\t    sda          ONLINE       0     0     0
+\t    sdb          ONLINE       0     0     0
+\t    replacing-2  DEGRADED     0     0     0
+\t      sdc        UNAVAIL      0     0     0
+\t      sdx        ONLINE       0     0     0  (resilvering)
+\t    replacing-3  DEGRADED     0     0     0
+\t      sdd        UNAVAIL      0     0     0
+\t      sdy        ONLINE       0     0     0  (awaiting resilver)
+
+errors: No known data errors
+"""
+
+
+@pytest.mark.parametrize("way", ["file", "flag", "pipe", "both"])
+def test_a_decision_takes_a_status_in_every_way(
+    way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By `--scenario` the drive that waits was lost ("nothing waits for it"), and `-` was no file."""
+    status, drives = tmp_path / "status.txt", tmp_path / "lsblk.txt"
+    status.write_text(WAITS.format(state="DEGRADED"))
+    drives.write_text("NAME MAJ:MIN RM  SIZE RO TYPE MOUNTPOINTS\nsda    8:0    0  3.6T  0 disk\n")
+    piped = io.TextIOWrapper(io.BytesIO(status.read_bytes()))
+    monkeypatch.setattr(sys, "stdin", piped)
+    words = {
+        "file": [str(status)],
+        "flag": ["--scenario", str(status)],
+        "pipe": ["-"],
+        "both": ["-", str(drives)],
+    }
+    assert main(["decide", *words[way], "--recordsize", "1M", "--history", "media-server", "--json"]) == 0
+    names = {each["alternative"] for each in json.loads(capsys.readouterr().out)["alternatives"]}
+    assert names == {"wait", "restart now (zpool resilver)"}
+
+
+def test_a_decision_about_a_suspended_pool_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = tmp_path / "status.txt"
+    status.write_text(WAITS.format(state="SUSPENDED"))
+    assert main(["decide", str(status)]) == 2
+    assert "the pool is suspended, and nothing goes on until" in capsys.readouterr().err.replace("\n", " ")
+    assert main(["decide", str(status), "--scenario", str(status)]) == 2
+
+
+SCRUBS = WAITS.replace("resilver in progress", "scrub in progress").replace("487G resilvered", "0B repaired")
+
+
+def test_a_replacement_beside_a_scrub_is_a_resilver(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--replace 1` was refused ("a scrub replaces nothing: leave it out"), which nobody had asked for."""
+    status = tmp_path / "status.txt"
+    status.write_text(SCRUBS.format(state="DEGRADED"))
+
+    def stated(**flags: str) -> dict[str, object]:
+        given: dict[str, object] = defaultdict(lambda: None, file=str(status), **flags)
+        return stated_fields(given)
+
+    assert "operation" not in stated(replace="1")
+    assert stated()["operation"] == "scrub"
+    assert stated(operation="scrub", replace="1")["operation"] == "scrub"
+    assert main(["predict", str(status), "--operation", "scrub", "--replace", "1"]) == 2
+
+
+def test_a_pasted_status_stands_beside_layouts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`zsim compare status.txt mirror3` was refused: "'status.txt' is no vdev"."""
+    status = tmp_path / "status.txt"
+    status.write_text(STATUS + LIST)
+    assert (
+        main(["compare", str(status), "mirror3", "--recordsize", "1M", "--history", "media-server", "--json"])
+        == 0
+    )
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["layout"] for row in rows] == ["raidz1x4", "mirror3"]

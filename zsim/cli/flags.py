@@ -212,6 +212,9 @@ def stated_fields(given: Given) -> dict[str, object]:
     data = files.put_aside(data, stated)
     _check_names(data)
     fields = data | stated
+    if "operation" not in by_hand and fields.get("operation") in NO_REPAIR and by_hand.keys() & {*OF_REPAIR}:
+        # Who names a replacement beside what tells of a scrub asks for the resilver.
+        fields.pop("operation")
     if "operation" in by_hand and fields.get("operation") in NO_REPAIR:
         # What a file tells of a repair is none of what is asked.
         fields = {name: value for name, value in fields.items() if name not in OF_REPAIR or name in by_hand}

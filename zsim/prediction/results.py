@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.normal import Z90
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.prediction.answer.records import Driver
@@ -128,14 +129,23 @@ class EnsembleResult:
         if self.drawn is not None and self.inputs:
             scores = draws(len(self.inputs))
             records = self._record_sizes(self._uses(scores))
-            found = sensitivity.drivers_of_draws(self.inputs, scores, self.drawn, records)
+            found = sensitivity.drivers_of_draws(
+                self.inputs, scores, self.drawn, records, self._spread_shown()
+            )
         elif len(self.times) > len(self.inputs):
             members = self.members[: len(self.times)]
             records = self._record_sizes([member.history for member in members])
-            found = sensitivity.drivers(self.inputs, members, self.times_given, records)
+            found = sensitivity.drivers(self.inputs, members, self.times_given, records, self._spread_shown())
         else:
             return ()
         return tuple(map(self._with_waits, found))
+
+    def _spread_shown(self) -> float:
+        """Return the standard deviation of the logarithm of the answer given evidence; 0 without any."""
+        if self.weighing is None or self.weighing.posterior is None:
+            return 0.0
+        low, _, high = self.sound_quantiles
+        return math.log(high / low) / (2.0 * Z90) if 0.0 < low < high else 0.0
 
     def _with_waits(self, driver: Driver) -> Driver:
         """Return a driver with the waits for bad sectors in its durations."""

@@ -154,7 +154,7 @@ def _evidence(seen: Mapping[str, object]) -> str:
     if what == "drive" and seen.get("missing"):
         return f"{seen['drive']} {seen['missing']}"
     if what == "drive":
-        errors = any(name.endswith("_errors") or name == "slow_ios" for name in seen)
+        errors = any(name.endswith("_errors") or name in ("slow_ios", "pending_sectors") for name in seen)
         return f"{'errors' if errors else 'activity'} of {seen['drive']}"
     if what == "class":
         return f"{text_of('alloc', seen['held'])} on the {seen['alloc_class']} vdevs"

@@ -111,6 +111,9 @@ class DriveActivity(_Observation):
     write_errors: int | None = Field(None, ge=0, description="WRITE of zpool status")
     checksum_errors: int | None = Field(None, ge=0, description="CKSUM of zpool status")
     slow_ios: int | None = Field(None, ge=0, description="SLOW of zpool status -s: I/Os of 30 s and more")
+    pending_sectors: int | None = Field(
+        None, ge=0, description="Current_Pending_Sector of SMART: sectors that it could not read"
+    )
     missing: Literal["FAULTED", "OFFLINE", "REMOVED", "UNAVAIL"] | None = Field(
         None, description="STATE of zpool status: the drive is not there, and no repair under way replaces it"
     )

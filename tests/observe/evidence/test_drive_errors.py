@@ -44,7 +44,7 @@ def shown(text: str) -> list[DriveActivity]:
 
 def test_a_source_drive_with_errors_is_evidence_and_a_faulted_one_is_not() -> None:
     (seen,) = shown(status())
-    assert (seen.drive, seen.leaf, seen.role) == ("sda", 0, "source")
+    assert (seen.drive, seen.leaf, seen.role) == ("sda", 1, "source")
     assert (seen.read_errors, seen.write_errors, seen.checksum_errors) == (3, None, None)
     assert shown(status(sda="0     0     0")) == []
 
@@ -149,7 +149,7 @@ def test_slow_requests_are_read_where_their_column_is_printed() -> None:
 def test_the_answer_names_the_drive_and_what_it_may_mean() -> None:
     case = case_of(import_pasted(status(sdc="0     0     5")).scenario)
     said = notes(case)
-    assert any("sda has shown 3 read errors" in each and "--slow 0:x3" in each for each in said)
+    assert any("sda has shown 3 read errors" in each and "--slow 1:x3" in each for each in said)
     assert any("sdc has shown 5 checksum errors" in each and "its cable" in each for each in said)
 
 

@@ -270,7 +270,8 @@ def test_drives_without_a_name_are_those_of_which_the_host_alone_has_enough(
 )
 def test_most_drives_decide_of_the_write_cache(on: int, off: int, state: bool) -> None:
     found: list[Any] = []
-    evidence: Any = SimpleNamespace(find=lambda *given: found.append(given[:2]), notes=[])
+    files = SimpleNamespace(inventory=Inventory)
+    evidence: Any = SimpleNamespace(find=lambda *given: found.append(given[:2]), notes=[], files=files)
     known = [Identity(write_cache=each) for each in [True] * on + [False] * off + [None]]
     find_drives._find_write_cache(evidence, known)
     assert found == [("write_cache", state)]
@@ -316,8 +317,9 @@ def asked(**known: Any) -> Any:
     """Return evidence in which so much is known; `named_size` and `files` besides."""
     files = SimpleNamespace(pointers=known.pop("pointers", None), statistics=known.pop("statistics", None))
     return SimpleNamespace(
-        value=known.get, named_size=known.pop("named_size", None), files=files, notes=[], found=[]
-    )
+        value=known.get, named_size=known.pop("named_size", None), files=files, notes=[], found=[],
+        status=None, listed=None,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

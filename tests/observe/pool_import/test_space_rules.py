@@ -15,8 +15,9 @@ from zsim.observe.pool_import.given.files import PoolFiles
 from zsim.observe.pool_import.layout import Tops
 from zsim.observe.zdb.blocks import BlockStatistics, SizeRow, TypeRow
 from zsim.observe.zdb.pointers import PointerSummary
+from zsim.observe.zpool import datasets
 from zsim.observe.zpool.listing import PoolList, Space
-from zsim.observe.zpool.properties import KnownProperty, record_of, small_blocks_of
+from zsim.observe.zpool.properties import FullestRecordSize, KnownProperty, record_of, small_blocks_of
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import Vdev
@@ -551,14 +552,66 @@ def known(name: str, value: int, dataset: str = "tank") -> KnownProperty:
     return KnownProperty(dataset, name, value)
 
 
-def test_of_several_datasets_the_fullest_tells_and_of_equal_ones_the_topmost() -> None:
+def test_of_several_datasets_the_fullest_tells_and_of_those_that_none_weighs_none() -> None:
     sizes = [known("recordsize", 1 << 17), known("volblocksize", 1 << 14, "tank/vm")]
-    assert record_of(sizes, "tank") == (1 << 17, "tank", True)
+    assert record_of(sizes, "tank") == FullestRecordSize(None, "tank", True, False)
     used = [known("usedbydataset", 5, "tank"), known("usedbydataset", 6, "tank/vm")]
-    assert record_of([*sizes, *used], "tank") == (1 << 14, "tank/vm", True)
-    assert record_of(sizes[:1], "tank") == (1 << 17, "tank", False)
-    assert record_of(sizes, "other") == (None, "", False)
-    assert record_of([*sizes, known("recordsize", 512, "other")], "") == (1 << 17, "tank", True)
+    assert record_of([*sizes, *used], "tank") == FullestRecordSize(1 << 14, "tank/vm", True, True)
+    assert record_of(sizes[:1], "tank") == FullestRecordSize(1 << 17, "tank", False, False)
+    assert record_of(sizes, "other") is None
+    assert record_of([*sizes[:1], known("recordsize", 512, "other")], "") == FullestRecordSize(
+        None, "tank", True, False
+    )
+
+
+def test_datasets_of_one_size_count_together_and_inherit_from_above() -> None:
+    sizes = [known("recordsize", 1 << 17), known("recordsize", 1 << 20, "tank/films")]
+    used = [("tank/films", 5), ("tank/a", 3), ("tank/b/c", 4)]
+    held = [known("usedbydataset", count, name) for name, count in used]
+    assert record_of([*sizes, *held], "tank") == FullestRecordSize(1 << 17, "tank/b/c", True, True)
+    assert record_of(
+        [*sizes, *held, known("usedbydataset", 9, "tank/films/new")], "tank"
+    ) == FullestRecordSize(1 << 20, "tank/films/new", True, True)
+
+
+def test_volumes_do_not_inherit_the_record_size_of_their_parent() -> None:
+    """Of a host of virtual machines the root shows 128K, and all data lie in volumes of 8K or 16K."""
+    held = [known("usedbydataset", 5, "tank/vm-1"), known("volume", 1, "tank/vm-1")]
+    assert record_of([known("recordsize", 1 << 17), *held], "tank") == FullestRecordSize(
+        None, "tank/vm-1", False, True
+    )
+    told = [known("recordsize", 1 << 17), known("volblocksize", 1 << 14, "tank/vm-1"), *held]
+    assert record_of(told, "tank") == FullestRecordSize(1 << 14, "tank/vm-1", True, True)
+
+
+LISTED = """NAME                      USED  AVAIL  REFER  MOUNTPOINT
+tank                      655G   245G   104K  /tank
+tank/data                 640G   245G    96K  /tank/data
+tank/data/vm-100-disk-0   120G   245G   120G  -
+tank/data@monday            0B      -    96K  -
+
+rest
+"""
+
+
+def test_zfs_list_tells_what_each_dataset_holds_and_which_are_volumes() -> None:
+    assert datasets.recognises(LISTED)
+    assert not datasets.recognises("NAME   SIZE  ALLOC   FREE\ntank  1T  1T  1T\n")
+    assert [(each.of, each.name, each.value) for each in datasets.read(LISTED, "")] == [
+        ("tank", "usedbydataset", 104 * 1024),
+        ("tank/data", "usedbydataset", 96 * 1024),
+        ("tank/data/vm-100-disk-0", "usedbydataset", 120 * 1024**3),
+        ("tank/data/vm-100-disk-0", "volume", 1),
+    ]
+    space = (
+        "NAME  AVAIL  USED  USEDSNAP  USEDDS  USEDREFRESERV  USEDCHILD\ntank  1T  2T  1T  500G  0B  500G\n"
+    )
+    assert [(each.name, each.value) for each in datasets.read(space, "")] == [
+        ("usedbydataset", 500 * 1024**3)
+    ]
+
+
+def test_what_special_vdevs_take_is_that_of_the_fullest_dataset() -> None:
     small = [known("special_small_blocks", 0), known("special_small_blocks", 1 << 15, "tank/a")]
     assert small_blocks_of(small, "tank") == 1 << 15
     assert small_blocks_of([*small, known("usedbydataset", 1)], "tank") == 0

@@ -151,14 +151,15 @@ def test_a_scan_that_is_over_is_evidence_with_its_resolution() -> None:
             7200.0,
         ),
         ({"state": "paused", "at": NOON}, NOON, None),
-        # By zpool's own estimate, where nothing was counted: 3 h to go at 25 % are one hour so far.
+        # By zpool's own estimate, where no counter has its rate: 3 h to go at 25 % are one hour so far.
         ({"to_go": 10800.0, "done": 0.25}, None, 3600.0),
         ({"to_go": 10800.0, "done": 0.0}, None, None),
         ({"to_go": 10800.0, "done": 1.0}, None, None),
         ({"to_go": 10800.0, "done": None}, None, None),
         ({"to_go": None, "done": 0.25}, None, None),
-        ({"to_go": 10800.0, "done": 0.25, "scanned": 1}, None, None),
-        ({"to_go": 10800.0, "done": 0.25, "issued": 1}, None, None),
+        ({"to_go": 10800.0, "done": 0.25, "scanned": 1}, None, 3600.0),
+        ({"to_go": 10800.0, "done": 0.25, "scanned": 1, "scan_rate": 1}, None, None),
+        ({"to_go": 10800.0, "done": 0.25, "issued": 1, "issue_rate": 1}, None, None),
     ],
 )
 def test_so_long_a_scan_has_run(more: dict[str, Any], at: datetime | None, seconds: float | None) -> None:
@@ -166,6 +167,26 @@ def test_so_long_a_scan_has_run(more: dict[str, Any], at: datetime | None, secon
     assert found is not None
     assert found.elapsed == (None if seconds is None else pytest.approx(seconds))
     assert found.resolution == (60.0 if more.get("form") == "legacy" else 1.0)
+    assert not found.elapsed_is_pass
+
+
+def test_the_estimate_of_later_releases_counts_from_the_begin_of_the_pass() -> None:
+    """Where the rate is lost, as of a picture that was read by a machine: "issued at 70lM/s"."""
+    told = {"form": "2.2", "to_go": 10800.0, "done": 0.25, "issued": 1}
+    found = running(scan(**told), None, PoolThen(), "zpool status")
+    assert found is not None
+    assert (found.elapsed, found.elapsed_is_pass) == (3600.0, True)
+
+
+def test_a_scan_has_scanned_what_it_has_issued() -> None:
+    """Of "I8.2T / 25.1T scanned at 1.10G/s" 8.2T in 2 h were read, where 4 h 41 min had passed."""
+    lines = ["resilver in progress since Sun Nov 15 12:00:00 2026", ""]
+    rest = " / 25.1T scanned at 1.10G/s, 11.3T / 25.1T issued at 701M/s"
+    lost, whole = read_scan([*lines, f"I8.2T{rest}"]), read_scan([*lines, f"11.2T{rest}"])
+    assert lost is not None
+    assert whole is not None
+    assert (lost.scanned, lost.scan_rate, lost.issued) == (None, None, whole.issued)
+    assert whole.scanned is not None
 
 
 def test_what_runs_is_evidence_by_the_counters_of_its_release() -> None:

@@ -264,7 +264,7 @@ def test_a_drive_slower_than_its_model_allows_is_a_reason(wait, busy, is_slow):
     found = zsim.eta(small() + DRIVES.format(wait=wait, busy=busy), overrides=FAST, now=NOW)
     told = [each for each in found.reasons if each.startswith("sda spends 49.5 ms on a request of")]
     assert bool(told) == is_slow
-    assert all("--slow 0:x3." in each for each in told)
+    assert all("--slow 1:x3." in each for each in told)
 
 
 SOLARIS_10 = """\

@@ -123,9 +123,9 @@ def test_a_drive_that_looks_sick_leaves_nothing_unexplained(monkeypatch: Any) ->
     known: Any = None
     found = ("a reason", reasons.UNEXPLAINED, reasons.STILL_SLOWER)
     monkeypatch.setattr(api, "sick_looking", lambda _case: ())
-    assert api._reasons(known, found) == found
+    assert api._reasons(known, (), found) == found
     monkeypatch.setattr(api, "sick_looking", lambda _case: ("sdb is slow",))
-    assert api._reasons(known, found) == ("sdb is slow", "a reason")
+    assert api._reasons(known, (), found) == ("sdb is slow", "a reason")
 
 
 def test_less_than_a_drive_tells_nothing_of_what_another_takes() -> None:

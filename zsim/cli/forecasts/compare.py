@@ -18,6 +18,18 @@ if TYPE_CHECKING:
     from zsim.planning.table import Table
 
 
+def _or_printed(asked: str) -> object:
+    """Return what is to be compared: a file with the output of zpool status and its like as its scenario."""
+    from pathlib import Path
+
+    from zsim.cli.given_files import fields_in
+    from zsim.scenario.model import Scenario
+
+    if asked.endswith(".toml") or not Path(asked).is_file():
+        return asked
+    return Scenario.from_dict(fields_in((asked,)))
+
+
 @click.command(
     "compare",
     cls=GroupedCommand,
@@ -26,7 +38,7 @@ if TYPE_CHECKING:
         "zsim compare raidz1x5 raidz2x6 draid2:8d:41c:2s --data 100T --drive-size 18TB --plot layouts.svg",
     ),
 )
-@click.argument("asked", metavar="LAYOUT|FILE.toml...", nargs=-1, required=True)
+@click.argument("asked", metavar="LAYOUT|FILE...", nargs=-1, required=True)
 @click.option("--drives", metavar="N", help="Repeat each layout as often as N drives allow.")
 @click.option("--usable", metavar="SIZE", help="Repeat each layout until it holds this much data: 40T.")
 @click.option("--data", metavar="SIZE", help="Store the same data on each, repeated until it fits: 100T.")
@@ -50,7 +62,8 @@ def command(
 ) -> None:
     """Compare layouts or scenario files side by side.
 
-    The other flags apply to all of them.  Usable space and data count full records, parity and padding taken
+    FILE is a scenario file (TOML), or a file with the output of zpool status and similar commands. The other
+    flags apply to all of them.  Usable space and data count full records, parity and padding taken
     off.  With --data every pool stores the same, and how full it is follows from that.
     """
     from zsim.base.units import parse_bytes
@@ -70,6 +83,12 @@ def command(
     with known_so_far(as_json), announced_compilation(), progress("comparing") as on_progress:
         ask: Callable[..., Table] = compare  # fields are checked as those of a file are
         table = ask(
-            *asked, drives=number, usable=space, data=stored, jobs=workers, on_progress=on_progress, **common
+            *map(_or_printed, asked),
+            drives=number,
+            usable=space,
+            data=stored,
+            jobs=workers,
+            on_progress=on_progress,
+            **common,
         )
     hand_over_table(table, as_json, output, plot, report)

@@ -8,12 +8,13 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.base.parsed import table
-from zsim.cli.common import print_json, progress, show, whole_number
+from zsim.cli.common import exclusive, print_json, progress, show, whole_number
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import scenario_options, stated_fields
 from zsim.cli.help import GroupedCommand
 
 if TYPE_CHECKING:
+    from zsim.observe.pool_import.importing import ImportedPool
     from zsim.planning.eta.reading import Paste
 
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
         "zsim decide --layout raidz2x8 --fill 62% --drive-size 18TB --done 35% --load 'backup 100MB/s'",
     ),
 )  # fmt: skip
-@click.argument("source", metavar="[SCENARIO.toml|STATUS.txt]", required=False)
+@click.argument("sources", metavar="[SCENARIO.toml|STATUS.txt...|-]", nargs=-1)
 @click.option("--done", metavar="SHARE", help="Share done of the resilver that runs: 35%.")
 @click.option(
     "--running", metavar="KIND", default=None, help="What runs: resilver (the default), rebuild or scrub."
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 def command(
-    source: str | None,
+    sources: tuple[str, ...],
     done: str | None,
     running: str | None,
     drives: str | None,
@@ -60,11 +61,14 @@ def command(
     """Compare what could be done now: wait or restart, replace now or later, reboot, stop the load.
 
     A drive stated to be slow or sick (--slow, --bad-sectors) may be taken offline or kept. The state now
-    comes from flags, from a scenario, or from a pasted zpool status. The best comes first.
+    comes from flags, from a scenario, or from what zpool status and its like printed, in files or piped
+    (zpool status tank | zsim decide - --reboot). The best comes first.
     """
     from zsim.planning.timeline.decisions import decide
 
-    plan = _state(source, given)
+    exclusive({"FILE": " ".join(sources) or None, "--scenario": given["file"]})
+    asked = sources or ((str(given["file"]),) if given["file"] else ())
+    plan = _state(asked, {**given, "file": None})
     stated = {"done": done, "kind": running, "drives": _numbers(drives, "--drives")}
     stated["waiting"] = _numbers(waiting, "--waiting")
     known = {name: value for name, value in stated.items() if value is not None}
@@ -86,38 +90,54 @@ def command(
         show(found)
 
 
-def _state(source: str | None, given: dict[str, object]) -> dict[str, object]:
+def _state(sources: tuple[str, ...], given: dict[str, object]) -> dict[str, object]:
     """Return the plan of what is stated: the scenario, and the scan of a status."""
     from zsim.planning.timeline.decisions import state_of
     from zsim.scenario.model import Scenario
 
-    if source is not None and source.endswith(".toml"):
-        given = given | {"file": source}
-        source = None
+    if len(sources) == 1 and sources[0].endswith(".toml"):
+        given = given | {"file": sources[0]}
+        sources = ()
     stated = stated_fields(given)
-    if source is not None:
-        return _pasted(source, stated)
+    if sources:
+        return _pasted(sources, stated)
     if stated.get("layout") is None:
         raise InputError("layout", None, "the pool is not described", "write for instance --layout raidz2x6")
     scenario = Scenario.from_dict(stated)
     return {"scenario": scenario.stated(), **state_of(scenario.stated(), scenario.evidence or ())}
 
 
-def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
+def _imported(text: str | None, names: list[str], stated: dict[str, object]) -> ImportedPool:
+    """Return what an import makes of files and of what was piped, all about one pool."""
+    import tempfile
+    from pathlib import Path
+
+    from zsim.observe.pool_import.importing import import_pasted, import_pool
+
+    if text is None or not names:
+        return import_pool(names, stated=stated) if text is None else import_pasted(text, stated=stated)
+    with tempfile.TemporaryDirectory() as folder:
+        piped = Path(folder) / "pasted.txt"
+        piped.write_text(text, encoding="utf-8")
+        return import_pool([*names, piped], stated=stated)
+
+
+def _pasted(sources: tuple[str, ...], stated: dict[str, object]) -> dict[str, object]:
     """Return the plan of a pasted status; what is left of a scan that runs is what ``zsim eta`` answers."""
     from pathlib import Path
 
     from zsim.cli.common import notice
     from zsim.observe.pool_import.gaps import BARE, is_gap
-    from zsim.observe.pool_import.importing import import_pool
     from zsim.planning.eta.api import eta_of
     from zsim.planning.eta.reading import read_paste
     from zsim.planning.timeline.decisions import CHOICE, state_of
     from zsim.scenario.evidence import missing_drives
-    from zsim.scenario.files import put_aside
+    from zsim.scenario.files import put_aside, scenario_text
     from zsim.scenario.model import Scenario
 
-    imported = import_pool((Path(source),), stated=stated)
+    names = [name for name in sources if name != "-"]
+    text = scenario_text(Path("-")) if len(names) < len(sources) else None
+    imported = _imported(text, names, stated)
     for note in imported.notes:
         if is_gap(note) or note.startswith(BARE):
             notice(f"{note}.")
@@ -125,7 +145,7 @@ def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
         fields = put_aside(imported.scenario.stated(), stated) | stated
         scenario = Scenario.from_dict(fields)
         return {"scenario": scenario.stated(), **state_of(fields, scenario.evidence or ())}
-    paste = read_paste(None, (source,), stated=stated, imported=imported)
+    paste = read_paste(text, names, stated=stated, imported=imported)
     known = paste.scenario.stated()
     if (why := _no_choice(paste)) is not None:
         raise InputError(CHOICE, None, why, "zsim eta, given the same files, says when it finishes")
@@ -136,9 +156,12 @@ def _pasted(source: str, stated: dict[str, object]) -> dict[str, object]:
 
 def _no_choice(paste: Paste) -> str | None:
     """Return why there is nothing to choose while what a status shows runs; None where there may be."""
+    from zsim.planning.eta.reading import SUSPENDED
     from zsim.scenario.evidence import MOVES
 
     kind = paste.scans[-1].kind
+    if any(note.startswith(SUSPENDED) for note in paste.notes):
+        return "the pool is suspended, and nothing goes on until its drives are back and zpool clear is run"
     if paste.paused:
         return f"the {kind} is paused, and nothing goes on until it is resumed"
     if kind in MOVES:

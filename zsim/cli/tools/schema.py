@@ -39,7 +39,8 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "eta": {
         "pool": "text", "subject": "text", "total_s": "quantiles", "remaining_s": "quantiles",
         "finish": "record?", "elapsed_s": "number?", "at": "text?", "phase": "text", "done": "number?",
-        "parts_s": "record", "pace": "number?", "pace_tells": "flag", "zpool": "record",
+        "parts_s": "record", "pace": "number?", "pace_tells": "flag", "lately": "record?",
+        "zpool": "record",
         "reasons": "texts", "worry": "texts", "consequences": "texts", "evidence": "records",
         "assumptions": "list", "notes": "texts", "provenance": "record",
     },

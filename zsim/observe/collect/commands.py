@@ -73,9 +73,10 @@ COMMANDS: tuple[CollectedCommand, ...] = (
         (
             ("lsblk", "-dbP", "-o", "NAME,MODEL,SERIAL,SIZE,ROTA,LOG-SEC,PHY-SEC"),
             ("geom", "disk", "list"),
+            ("iostat", "-En"),
         ),
     ),
-    CollectedCommand("names.txt", (("ls", "-l", "/dev/disk/by-id"), ("glabel", "status"))),
+    CollectedCommand("names.txt", (("ls", "-lR", "/dev/disk"), ("glabel", "status"))),
     CollectedCommand(
         "iostat.txt",
         (("zpool", "iostat", "-vly", POOL, "15", "1"), ("zpool", "iostat", "-v", POOL, "15", "2")),

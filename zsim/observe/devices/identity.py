@@ -36,6 +36,10 @@ class Identity:
         Speed of the link, and of the drive's interface [Gbit/s].
     wide : str
         Its World Wide Name or EUI, as `zsim.observe.devices.labels.wide_digits` has it.
+    pending : int or None
+        Sectors that it could not read (SMART attribute 197).
+    recovery : float or None
+        How long it tries to read one (SCT ERC) [s]; 0 where it has no limit.
     source : str
         Command that tells it.
     """
@@ -53,6 +57,8 @@ class Identity:
     link: float | None = None
     link_limit: float | None = None
     wide: str = ""
+    pending: int | None = None
+    recovery: float | None = None
     source: str = ""
 
     def completed(self, other: Identity) -> Identity:
@@ -117,7 +123,9 @@ class Inventory:
         return self._listed(name, label_of(name))
 
     def _listed(self, name: str, label: Label) -> Identity | None:
-        alias = self.aliases.get(name.removeprefix("/dev/")) or self.aliases.get(label.device)
+        plain_name = name.removeprefix("/dev/").removeprefix("mapper/")
+        keys = (plain_name, plain_name.removesuffix(".eli"), label.device)
+        alias = next((found for key in keys if (found := self.aliases.get(key))), "")
         devices = {label.device, device_of(alias) if alias else ""} - {""}
         for drive in self.drives:
             if drive.device and drive.device in devices:

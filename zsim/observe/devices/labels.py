@@ -14,7 +14,7 @@ MAX_NAME = 300
 _PART = re.compile(
     r"(?:-part\d{1,3}|(?<=\d)p\d{1,3}|(?<=[a-z])\d{1,2}|s\d{1,2}[a-h]?|\.eli|-crypt)$", re.ASCII
 )
-_BUS = re.compile(r"(ata|scsi|nvme|usb|sas|dm-name|dm-uuid|luks)-(.{3,})", re.ASCII)
+_BUS = re.compile(r"(ata|scsi|nvme|usb|sas|dm-name|dm-uuid)-(.{3,})", re.ASCII)
 _TRANSLATED = re.compile(r"^(?:S?ATA[_ ]+|S(?=SEAGATE|TOSHIBA|HGST|WDC|HITACHI))")
 _WORLD_WIDE = re.compile(r"(?:wwn-0x|scsi-3|nvme-eui\.|c\d{1,3}t)([0-9A-Fa-f]{16,32})", re.ASCII)
 _MULTIPATH = re.compile(r"(?:dm-uuid-)?(?:mpath-)?3([56][0-9a-f]{15}(?:[0-9a-f]{16})?)1?", re.ASCII)
@@ -23,6 +23,8 @@ _NUMBERED = re.compile(
     r"(?:sd[a-z]{1,3}|hd[a-z]|vd[a-z]|da\d+|ada\d+|ad\d+|nvme\d+n\d+|nvd\d+|nda\d+|mfid\d+)"
 )
 _DISK = re.compile(r"(?:diskid/)?DISK-(.{4,60})")
+_MAPPED = re.compile(r"^(?:luks|crypt|enc|dm-name|dm[-_]crypt)[-_]|[-_](?:luks|crypt|enc)$")
+"""What people and installers put around the name of the device behind an encrypted one: nvme0n1p3_crypt."""
 
 VENDORS = {
     "5000c50": "Seagate", "50014ee": "WD", "5000cca": "HGST or WD Ultrastar", "5000039": "Toshiba",
@@ -59,6 +61,10 @@ def device_of(name: str) -> str:
     """Return the name of the whole drive: no directory of /dev, no partition."""
     name = name.strip()[:MAX_NAME]
     last = name.rsplit("/", 1)[-1]
+    inner = _MAPPED.sub("", last)
+    if inner != last and (_NUMBERED.fullmatch(_PART.sub("", inner)) or _NUMBERED.fullmatch(inner)
+                          or inner.startswith(("ata-", "scsi-", "nvme-", "wwn-"))):  # fmt: skip
+        last = inner
     for _ in range(2):
         cut = _PART.sub("", last)
         # A partition is cut from a device's own name or from udev's, never from a serial number's end.

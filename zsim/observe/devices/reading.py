@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from zsim.observe.devices.identity import Identity, Inventory
-from zsim.observe.devices.listings import aliases_of, camcontrol_drives, geom_drives, lsblk_drives
+from zsim.observe.devices.listings import (
+    aliases_of,
+    camcontrol_drives,
+    geom_drives,
+    illumos_drives,
+    lsblk_drives,
+)
 from zsim.observe.devices.of_zfs import zfs_devids, zpool_columns
 from zsim.observe.devices.reports import hdparm_drives, sdparm_drives, smartctl_drives, sysfs_drives
 
@@ -62,6 +68,7 @@ READERS: dict[str, DriveReader | AliasReader] = {
     "lsblk": DriveReader(lsblk_drives),
     "geom disk list": DriveReader(geom_drives),
     "camcontrol devlist": DriveReader(camcontrol_drives),
+    "iostat -En": DriveReader(illumos_drives),
     "hdparm": DriveReader(hdparm_drives),
     "sdparm": DriveReader(sdparm_drives),
     "/sys/block": DriveReader(sysfs_drives),

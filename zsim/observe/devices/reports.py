@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from zsim.observe.devices.identity import Identity
 from zsim.observe.devices.labels import wide_digits
@@ -25,6 +26,15 @@ _SDPARM = re.compile(r"^[ \t]{0,8}/dev/([\w./:-]{2,160}): (\S[^\n]{3,80})$", re.
 _SYSFS = re.compile(
     r"/sys/block/([\w-]{2,40})/queue/write_cache[: \t]{1,4}(write (?:back|through))", re.ASCII
 )
+LONGEST_REPORT = 60_000
+_PENDING = re.compile(
+    r"^[ \t]{0,4}197 Current_Pending_Sector[ \t][^\n]{10,120}?[ \t]-[ \t]{1,12}(\d{1,9})\b",
+    re.MULTILINE | re.ASCII,
+)
+_RECOVERY = re.compile(
+    r"SCT Error Recovery Control"
+    r"(?: command not supported|:\s{1,40}Read:[ \t]{1,20}(?:Disabled|(\d{1,5}) \())"
+)
 _OF_SMARTCTL = ('"smartctl"', '"json_format_version"')
 """What stands at the begin of its JSON, the second where a tool has sorted the keys."""
 _MODELS = ("Device Model", "Model Number", "Product")
@@ -44,7 +54,20 @@ def smartctl_drives(text: str) -> Iterator[Identity]:
         body = text[match.end() : min(stop, match.end() + 8000)]
         named = _DEVICE.findall(text[max(before, match.start() - 600) : match.start()])
         before = match.end()
-        yield _report(dict(reversed(_LINE.findall(body))), named[-1] if named else "", "smartctl")
+        found = _report(dict(reversed(_LINE.findall(body))), named[-1] if named else "", "smartctl")
+        whole_report = text[match.end() : min(stop, match.end() + LONGEST_REPORT)]
+        yield replace(found, pending=_pending(whole_report), recovery=_recovery(whole_report))
+
+
+def _pending(report: str) -> int | None:
+    found = _PENDING.search(report)
+    return int(found[1]) if found else None
+
+
+def _recovery(report: str) -> float | None:
+    """Return the limit that a drive has for reading a sector, which is printed in tenths of a second."""
+    found = _RECOVERY.search(report)
+    return None if found is None else int(found[1]) / 10.0 if found[1] else 0.0
 
 
 def _report(values: Mapping[str, str], device: str, source: str) -> Identity:
@@ -103,9 +126,24 @@ def _smartctl_json(text: str) -> Iterator[Identity]:
         write_cache=cache if isinstance(cache, bool) else None,
         link=_speed(_inner(data, "interface_speed", "current")),
         link_limit=_speed(_inner(data, "interface_speed", "max")),
+        pending=_attribute(data, 197),
+        recovery=_limit(_inner(data, "ata_sct_erc", "read")),
         wide=wide_digits(f"{naa:x}{oui or 0:06x}{number or 0:09x}") if naa else "",
         source="smartctl -j",
     )
+
+
+def _attribute(data: Mapping[str, object], number: int) -> int | None:
+    """Return the raw value of a SMART attribute; None where it is not told."""
+    rows = _inner(data, "ata_smart_attributes", "table")
+    found = (row for row in rows if isinstance(row, Mapping)) if isinstance(rows, list) else iter(())
+    return next((_whole(_inner(row, "raw", "value"), 0) for row in found if row.get("id") == number), None)
+
+
+def _limit(read: object) -> float | None:
+    if not isinstance(read, Mapping):
+        return None
+    return (_whole(read.get("deciseconds")) or 0) / 10.0 if read.get("enabled") else 0.0
 
 
 def _inner(data: Mapping[str, object], *keys: str) -> object:

@@ -172,6 +172,7 @@ def running(
         since=since,
         at=at,
         elapsed=_elapsed(scan, since, at),
+        elapsed_is_pass=_dates_are_missing(scan, since, at) and scan.form == "2.2",
         resolution=WHOLE_MINUTES if _in_minutes(scan) else 1.0,
         scanned=scan.scanned,
         # The legacy order knows no second counter: what is scanned is issued.
@@ -216,12 +217,20 @@ def _elapsed(scan: Scan, since: datetime | None, at: datetime | None) -> float |
     return (at - since).total_seconds()
 
 
+def _dates_are_missing(scan: Scan, since: datetime | None, at: datetime | None) -> bool:
+    """Tell whether the time a scan has run is that of its estimate, which counts from its pass."""
+    dated = since is not None and at is not None and at >= since
+    stopped = scan.state == "paused" and scan.at is not None and since is not None
+    return scan.elapsed is None and not (dated or stopped) and _by_its_estimate(scan) is not None
+
+
 def _by_its_estimate(scan: Scan) -> float | None:
-    """Return how long a scan has run by what zpool says is left, where no counters tell it [s].
+    """Return how long a scan has run by what zpool says is left, where no counters with their rates do [s].
 
     That is what is left over the mean rate (zpool_main.c:print_scan_scrub_resilver_status).
     """
-    counts = scan.scanned is not None or scan.issued is not None
+    counters = ((scan.scanned, scan.scan_rate), (scan.issued, scan.issue_rate))
+    counts = any(done is not None and rate for done, rate in counters)
     if counts or scan.to_go is None or scan.done is None or not 0.0 < scan.done < 1.0:
         return None
     return scan.to_go * scan.done / (1.0 - scan.done)

@@ -80,13 +80,24 @@ def find_blocks(evidence: Evidence, tops: Tops) -> None:
 
 def _find_stated_record(evidence: Evidence) -> None:
     """Note the record size of the fullest dataset, where no output shows the blocks themselves."""
-    size, dataset, others = record_of(evidence.files.of(KnownProperty), _pool_name(evidence))
-    if size is None or not 512 <= size <= MAX_RECORD or size & (size - 1):
+    found = record_of(evidence.files.of(KnownProperty), _pool_name(evidence))
+    if found is None:
         return
-    evidence.find("recordsize", size, f"zfs get of {plain(dataset)}", inferred=others)
-    if others:
+    name = plain(found.of)
+    if found.size is None:
+        what = f"{name}, which holds most, does not show its record size"
+        if not found.weighed:
+            what = (
+                "the datasets have several record sizes, and nothing shows which holds most (zfs list does)"
+            )
+        evidence.notes.append(f"{what}: none is taken")
+        return
+    if not 512 <= found.size <= MAX_RECORD or found.size & (found.size - 1):
+        return
+    evidence.find("recordsize", found.size, f"zfs get of {name}", inferred=found.others)
+    if found.others:
         evidence.notes.append(
-            f"the datasets have several record sizes: that of {plain(dataset)}, which holds most, is taken"
+            f"the datasets have several record sizes: that of {name}, which holds most, is taken"
         )
 
 

@@ -28,6 +28,11 @@ DEDUP_ALONE = (
     "NO DATA: the drive that is resilvered is of a dedup vdev, of which only deduplication tables are copied"
     f"{WHO_TELLS}"
 )
+HOLD_NO_DATA = {
+    "logs": "a resilver of it copies nothing, and is over in the time that reading the metadata takes",
+    "cache": "it is added again (zpool remove, zpool add), and nothing is resilvered",
+}
+"""Sections of ``zpool status`` whose drives hold no blocks of the pool, and what mends them."""
 NVME = re.compile(r"(?:/dev/)?(?:nvme|nvd|nda)", re.ASCII)
 
 
@@ -151,6 +156,21 @@ def find_special_repair(evidence: Evidence, tops: ClassTops) -> None:
         online = pairs and pairs[0].children[0].state not in GONE
         evidence.find("old_drive", "online" if online else "missing", "zpool status")
         return
+    _note_no_data(evidence)
+
+
+def _note_no_data(evidence: Evidence) -> None:
+    """Tell of drives that have failed and hold nothing that a resilver copies: of logs and caches."""
+    sections = evidence.status.sections if evidence.status is not None else {}
+    for section, nothing in HOLD_NO_DATA.items():
+        leaves = (leaf for vdev in sections.get(section, ()) for leaf in vdev.leaves())
+        gone = [plain(leaf.name) for leaf in leaves if leaf.state in GONE]
+        if gone:
+            verb = "has" if len(gone) == 1 else "have"
+            evidence.notes.append(
+                f"{', '.join(gone[:3])} of {section} {verb} failed: {nothing}. What is predicted is the"
+                " replacement of a data drive, of which none has"
+            )
 
 
 def find_fills(evidence: Evidence, spaces: Sequence[Space]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass, replace
 from zsim.base.units import format_both
 from zsim.drives.catalogue import load_drive
 from zsim.drives.names import NVME, SATA_FLASH, SHINGLED, SLOW
+from zsim.observe.devices.asking import drives_command
 from zsim.observe.devices.identity import Identity, Inventory
 from zsim.observe.devices.labels import FLASH_VENDORS, device_of, label_of
 from zsim.observe.devices.models import Model, model_of, slowest_of
@@ -25,6 +27,8 @@ MOST_NAMED = 4
 NVME_NAME = re.compile(r"nvme[-\d]|nvd\d|nda\d", re.ASCII)
 """The begin of names of NVMe namespaces, which nothing else has (nvme(4), nda(4), nvd(4)), and of udev's:
 ``nvme-MODEL_SERIAL``, ``nvme-eui.0025...``."""
+MAPPED_NAME = re.compile(r"(?:dm[-_]|luks[-_]|crypt|mapper)", re.ASCII)
+"""The begin of names of the device mapper that tell nothing of the drive below."""
 _WAS = re.compile(r"\bwas (/\S{3,300})")
 
 
@@ -38,8 +42,10 @@ class PoolDrives:
 
     @property
     def are_nvme(self) -> bool:
-        """Whether the names are all those of NVMe namespaces."""
-        return bool(self.old) and all(NVME_NAME.match(device_of(name)) for name in self.old)
+        """Whether the names are those of NVMe namespaces, all that tell anything."""
+        names = [device_of(name) for name in self.old]
+        telling = [name for name in names if not MAPPED_NAME.match(name)]
+        return bool(telling) and all(NVME_NAME.match(name) for name in telling)
 
 
 def drives_of(tops: Sequence[Vdev]) -> PoolDrives:
@@ -95,8 +101,8 @@ def find_drives(evidence: Evidence) -> None:
     drives = _with_attached(drives_of(shown_tops(evidence)), shown_tops(evidence), inventory)
     known = [identity for name in drives.old if (identity := inventory.of(name)) is not None]
     source = _source(known)
-    if not any(each.model for each in known):
-        known, source = _by_number(evidence, drives), "that many drives of the host are of this model"
+    if not any(each.model for each in known) and (counted := _by_number(evidence, drives)):
+        known, source = counted, "that many drives of the host are of this model"
     models = _models_of(known)
     if not models and (said := _said(evidence, len(drives.old))) is not None:
         models, source = (said,) * len(drives.old), SAID
@@ -108,7 +114,7 @@ def find_drives(evidence: Evidence) -> None:
     elif any(vendors := {label_of(name).vendor for name in drives.old}):
         evidence.notes.append(
             f"the names of the drives show only the vendor ({', '.join(sorted(vendors - {''}))}):"
-            " add the output of lsblk -o NAME,MODEL,SERIAL,SIZE,ROTA,LOG-SEC,PHY-SEC"
+            f" add the output of {drives_command(drives.old)}"
         )
         if vendors <= set(FLASH_VENDORS):
             source = "World Wide Names of a vendor of solid-state drives"
@@ -117,6 +123,7 @@ def find_drives(evidence: Evidence) -> None:
     present = [each for name in (*drives.old, *drives.new) if (each := inventory.of(name)) is not None]
     _find_write_cache(evidence, present or list(known))
     _tell_links(evidence, present or list(known))
+    _find_recovery(evidence, present or list(known))
 
 
 def _models_of(known: Sequence[Identity]) -> tuple[Model, ...]:
@@ -149,7 +156,8 @@ def _said(evidence: Evidence, count: int) -> Model | None:
 
 
 def _source(known: Sequence[Identity]) -> str:
-    sources = list(dict.fromkeys(each.source for each in known if each.model))
+    named = [each for each in known if each.model] or known
+    sources = list(dict.fromkeys(each.source for each in named))
     words = ["names of the drives" if each == "its name" else each for each in sources]
     return " and ".join(words[:3])
 
@@ -181,7 +189,7 @@ def _others_differ(evidence: Evidence, drives: PoolDrives, models: tuple[Model, 
     evidence.notes.append(
         f"{len(models)} of {len(drives.old)} drives are named ({plain(models[0].name)}), the others are of"
         f" another vendor ({', '.join(sorted(vendors))}), and their model is not known: add the output of"
-        " lsblk -o NAME,MODEL,SERIAL,SIZE,ROTA,LOG-SEC,PHY-SEC"
+        f" {drives_command(drives.old)}"
     )
     return True
 
@@ -271,6 +279,7 @@ def _find_new(evidence: Evidence, drives: PoolDrives) -> None:
 def _find_write_cache(evidence: Evidence, known: Sequence[Identity]) -> None:
     states = [(each.write_cache, each.source) for each in known if each.write_cache is not None]
     if not states:
+        _find_cache_of_all(evidence)
         return
     on = sum(bool(state) for state, _ in states)
     if on not in (0, len(states)):
@@ -279,6 +288,25 @@ def _find_write_cache(evidence: Evidence, known: Sequence[Identity]) -> None:
             f" {'on' if 2 * on > len(states) else 'off'} is taken for all"
         )
     evidence.find("write_cache", 2 * on > len(states), states[0][1])
+
+
+def _find_cache_of_all(evidence: Evidence) -> None:
+    """Note the write cache where no name leads to a drive and all that are listed have it alike."""
+    told = [
+        each for each in evidence.files.inventory().drives if each.write_cache is not None and not each.model
+    ]
+    if len(told) > 1 and len({each.write_cache for each in told}) == 1:
+        evidence.find(
+            "write_cache", told[0].write_cache, f"{told[0].source}: all drives listed", inferred=True
+        )
+
+
+def _find_recovery(evidence: Evidence, known: Sequence[Identity]) -> None:
+    """Note how long drives try to read a bad sector: the one that tries longest holds all others up."""
+    limits = [(each.recovery, each.source) for each in known if each.recovery is not None]
+    if limits:
+        longest, source = max(limits, key=lambda each: each[0] or math.inf)
+        evidence.find("erc", f"{longest:g}s" if longest else "none", source)
 
 
 def _tell_links(evidence: Evidence, known: Sequence[Identity]) -> None:

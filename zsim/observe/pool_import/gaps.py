@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from zsim.observe.devices.asking import LINUX, drives_command
 from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.release import drive_names
 
 BARE = "NO REDUNDANCY: "
 """How a note begins about a vdev of which no further drive may fail."""
@@ -14,12 +16,12 @@ GAPS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
         "drive_size",
         ("drive_size", "drive"),
         "how large the drives are",
-        "lsblk -o NAME,MODEL,SERIAL,SIZE,ROTA,LOG-SEC,PHY-SEC",
+        LINUX,
     ),
     ("fill", ("fill", "alloc", "vdev_fills"), "how full the pool is", "zpool list -vHp"),
     ("recordsize", ("recordsize",), "the record size", "zfs get -rHp recordsize,volblocksize,usedbydataset"),
 )
-"""Field, fields that settle it, what is open, and the command that tells it."""
+"""Field, fields that settle it, what is open, and the command that tells it (on Linux)."""
 
 
 def unknown_notes(evidence: Evidence, stated: Collection[str] = ()) -> list[str]:
@@ -43,7 +45,8 @@ def unknown_notes(evidence: Evidence, stated: Collection[str] = ()) -> list[str]
         return []
     what = [words for _, words, _ in open_gaps]
     listed = what[0] if len(what) == 1 else f"{', '.join(what[:-1])} and {what[-1]}"
-    commands = "; ".join(dict.fromkeys(command for _, _, command in open_gaps))
+    told = (drives_command(drive_names(evidence)) if each == LINUX else each for _, _, each in open_gaps)
+    commands = "; ".join(dict.fromkeys(told))
     stated = " ".join(f"--set {field}=VALUE" for field, _, _ in open_gaps)
     return [
         f"{GAP}{listed}. The output given does not show it, and the answer depends on it:"

@@ -208,7 +208,7 @@ def _activity(evidence: Evidence, tops: Tops, runs: bool) -> list[DriveActivity]
             "iostat is ignored: no scan is running, so the activity of the drives says nothing about one"
         )
         return []
-    numbers, inventory = leaf_numbers(tops), evidence.files.inventory()
+    numbers, inventory = leaf_numbers(tops, _repairs(evidence)), evidence.files.inventory()
     found: list[DriveActivity] = []
     for table in tables:
         if not table.usable:
@@ -229,14 +229,16 @@ def _activity(evidence: Evidence, tops: Tops, runs: bool) -> list[DriveActivity]
 
 def _errors(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
     """Return the drives that are read and have shown errors, by the last status."""
-    numbers = leaf_numbers(tops)
+    numbers, inventory = leaf_numbers(tops, _repairs(evidence)), evidence.files.inventory()
     rows = [leaf for vdev in tops.vdevs for leaf in vdev.leaves()] if evidence.status is not None else []
     found = []
     for leaf in rows:
         number, role = numbers.get(leaf.name, (None, ""))
         if role != "source" or leaf.state not in ("ONLINE", "DEGRADED"):
             continue
-        if not any(leaf.errors):
+        known = inventory.of(leaf.name)
+        pending = known.pending if known is not None else None
+        if not any(leaf.errors) and not pending:
             if leaf.state == "DEGRADED":
                 why = f" ({plain(leaf.note)})" if leaf.note else ""
                 evidence.notes.append(
@@ -246,8 +248,10 @@ def _errors(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
             continue
         counts = zip(("read_errors", "write_errors", "checksum_errors", "slow_ios"), leaf.errors, strict=True)
         shown = {name: count for name, count in counts if count}
+        shown |= {"pending_sectors": pending} if pending else {}
         name = plain(leaf.name, 300)
-        found.append(DriveActivity(drive=name, leaf=number, role="source", source="zpool status", **shown))
+        source = "zpool status" if any(leaf.errors) or known is None else known.source
+        found.append(DriveActivity(drive=name, leaf=number, role="source", source=source, **shown))
     return found
 
 
@@ -256,12 +260,12 @@ def _missing(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
     if evidence.status is None:
         return []
     found: list[DriveActivity] = []
-    scan, numbers = evidence.status.scan, leaf_numbers(tops)
+    scan, numbers = evidence.status.scan, leaf_numbers(tops, _repairs(evidence))
     active = scan is not None and scan.active
     for place in tops.order:
         slots = _slots(tops.vdevs[place])
         gone = [leaf for child in slots if (leaf := _lost(child)) is not None]
-        first = place == tops.order[0] and evidence.value("operation") not in ("scrub", "expand", "remove")
+        first = place == tops.order[0] and _repairs(evidence)
         due = sum(map(_is_due, slots))
         # Where nothing runs, the replacement of those that are gone is what is asked.
         if gone and (active or due or not first):
@@ -326,14 +330,19 @@ def _class_alloc(tops: Tops, alloc: int | None) -> list[ClassAlloc]:
     return [ClassAlloc(held=sum(held), source="zpool list -v")]
 
 
-def leaf_numbers(tops: Tops) -> dict[str, tuple[int | None, str]]:
-    """Return number in the layout and role of each drive, by its name; new ones come after all others."""
+def leaf_numbers(tops: Tops, repairs: bool = True) -> dict[str, tuple[int | None, str]]:
+    """Return number in the layout and role of each drive, by its name.
+
+    A scenario replaces the first drives of its layout: where something is replaced these are counted first in
+    their vdev, and the new ones come after all others.
+    """
     numbers: dict[str, tuple[int | None, str]] = {}
     total = sum(spec.children for spec in tops.specs)
     first, added = 0, 0
     for place in tops.order:
-        vdev = tops.vdevs[place]
-        for position, child in enumerate(_slots(vdev)):
+        slots = _slots(tops.vdevs[place])
+        replaced = _replaced(slots) if repairs and place == tops.order[0] else []
+        for position, child in enumerate([*replaced, *(each for each in slots if each not in replaced)]):
             if child.kind in PAIRS and child.drives > 1:
                 new = repaired_pair(child).children[-1].name
                 for old in child.leaves():
@@ -344,6 +353,23 @@ def leaf_numbers(tops: Tops) -> dict[str, tuple[int | None, str]]:
                 numbers[child.name] = (first + position, "target" if child.resilvering else "source")
         first += tops.specs[place].children
     return numbers
+
+
+def _replaced(slots: Sequence[Vdev]) -> list[Vdev]:
+    """Return the children of a vdev that are replaced now, else those whose replacement is what is asked."""
+    ways = (
+        [each for each in slots if any(leaf.resilvering for leaf in each.leaves())],
+        [each for each in slots if each.kind in PAIRS and each.drives > 1 and _lost(each) is None],
+        [each for each in slots if _lost(each) is not None],
+        [each for each in slots if each.state == "DEGRADED" and not each.children],
+        # Of a pool in which all are sound, one without errors is taken to fail.
+        [each for each in slots if not any(each.errors)][:1],
+    )
+    return next((found for found in ways if found), [])
+
+
+def _repairs(evidence: Evidence) -> bool:
+    return evidence.value("operation") not in ("scrub", "expand", "remove")
 
 
 def _of_pool(

@@ -14,6 +14,7 @@ from zsim.base.parsed import number_of, tables
 from zsim.base.units import format_bytes, format_duration, format_fraction
 from zsim.case.case import CaseAssumption
 from zsim.case.resolve import resolve
+from zsim.observe.devices.asking import FREEBSD_NAME, SOLARIS_NAME
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.pool_import.blocks import find_blocks
@@ -24,7 +25,7 @@ from zsim.observe.pool_import.gather import find_observations, in_order
 from zsim.observe.pool_import.given.assumed import UNKNOWN
 from zsim.observe.pool_import.given.files import OnProgress, PoolFiles, paths_of, read_files, read_pasted
 from zsim.observe.pool_import.layout import Tops, find_layout, pairs_of
-from zsim.observe.pool_import.release import find_release
+from zsim.observe.pool_import.release import drive_names, find_release
 from zsim.observe.pool_import.space import find_space
 from zsim.observe.pool_import.tables import block_table, metaslab_table
 from zsim.observe.texts import plain
@@ -301,6 +302,12 @@ def _latest(statuses: Sequence[PoolStatus]) -> PoolStatus | None:
 
 
 def _find_host(evidence: Evidence) -> None:
+    host, names = evidence.files.host.version, drive_names(evidence)
+    for system, said, form in (("freebsd", "FreeBSD", FREEBSD_NAME), ("illumos", "SunOS", SOLARIS_NAME)):
+        if host.startswith(said):
+            evidence.find("platform", system, f"version {host}")
+        elif names and all(map(form.fullmatch, names)):
+            evidence.find("platform", system, "names of the drives", inferred=True)
     evidence.find("memory", evidence.files.host.memory, "memory of the host")
     evidence.find("cpus", evidence.files.host.cpus, "processors of the host")
 
@@ -322,6 +329,11 @@ def _note_unused(evidence: Evidence) -> None:
         evidence.notes.append(
             f"{status.error_scrub}: it reads the blocks of the error log alone, and is none that is predicted"
         )
+    scan = status.scan if status is not None else None
+    if scan is not None and scan.state == "finished" and scan.errors:
+        evidence.notes.append(
+            _errors_left(scan, any(pairs_of(vdev) for vdev in status.vdevs) if status else False)
+        )
     unknown = [name for name, formats in evidence.files.contents.items() if not formats]
     if unknown:
         evidence.notes.append(f"in no known format and left out: {plain(', '.join(unknown), 300)}")
@@ -331,6 +343,18 @@ def _note_unused(evidence: Evidence) -> None:
         evidence.notes.append(
             f"{pointers.malformed} block pointers could not be read ({where}) and are left out"
         )
+
+
+def _errors_left(scan: Scan, paired: bool) -> str:
+    """Return what is to be said of a scan that could not read all."""
+    words = f"the last {scan.function} ended with {scan.errors} error{'s' if scan.errors != 1 else ''}:"
+    words += " what it could not read is damaged, and zpool status -v names the files"
+    if scan.function != "scrub" and paired:
+        words += (
+            ". The old drive stays beside the new one until these are restored or deleted and a further pass"
+            " (zpool scrub, zpool clear) ends without any: such a pass is predicted"
+        )
+    return words
 
 
 def _imported(evidence: Evidence, tops: Tops, overrides: Sequence[str]) -> ImportedPool:

@@ -370,7 +370,27 @@ def _find_single(evidence: Evidence, vdevs: Sequence[Vdev], tops: Tops, active: 
         if not stands_in:
             asked = "its replacement is" if missing == 1 else "their replacement is"
             evidence.notes.append(f"{words} and not replaced yet: {asked} asked")
-    return place
+        return place
+    return _find_degraded(evidence, vdevs, place) if not active else place
+
+
+def _find_degraded(evidence: Evidence, vdevs: Sequence[Vdev], place: int) -> int:
+    """Note a drive that has failed in parts, where none is gone: it is still read while it is replaced."""
+    sick = [(at, leaf) for at, vdev in enumerate(vdevs) for leaf in vdev.leaves() if leaf.state == "DEGRADED"]
+    if not sick:
+        return place
+    at, leaf = sick[0]
+    one = (
+        "its replacement is asked"
+        if len(sick) == 1
+        else f"{len(sick)} are so; the replacement of one is asked"
+    )
+    evidence.notes.append(
+        f"{plain(leaf.name)} is DEGRADED and not replaced yet: {one}, while it is still read"
+    )
+    evidence.find("old_drive", "online", "zpool status: it is DEGRADED, not gone", inferred=True)
+    evidence.find("replace", 1, "zpool status")
+    return at
 
 
 def _find_spare_in_use(evidence: Evidence, vdev: Vdev) -> bool:

@@ -7,12 +7,10 @@ import re
 
 from zsim.base import model_data
 from zsim.base.parsed import tables, text, value_of
+from zsim.observe.devices.asking import FREEBSD_NAME, SOLARIS_NAME
 from zsim.observe.pool_import.finding import Evidence
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release, release_names, version_numbers
 from zsim.vdevs.kind import kinds
-
-_SOLARIS_DISK = re.compile(r"c\d{1,4}(?:t[0-9A-F]{1,32})?d\d{1,4}(?:s\d{1,2})?", re.ASCII)
-_FREEBSD_DISK = re.compile(r"(?:ada|da|ad|mfid|mfisyspd|nvd|gpt/|gptid/|label/|diskid/).{1,200}", re.ASCII)
 
 _FREEBSD_VERSION = re.compile(r"FreeBSD (\d{1,2})\.(\d{1,2})", re.ASCII)
 FREEBSD, EARLY_FREEBSD = "freebsd-", "freebsd-9.2"
@@ -116,14 +114,14 @@ def _find_legacy(evidence: Evidence) -> None:
     names, status = drive_names(evidence), evidence.status
     if status is not None and status.with_bytes:
         name, why = "zol-0.7", "the scan line has the form of 0.6 and 0.7, with 0B as in 0.7"
-    elif status is not None and status.tabbed and not any(map(_FREEBSD_DISK.fullmatch, names)):
+    elif status is not None and status.tabbed and not any(map(FREEBSD_NAME.fullmatch, names)):
         name, why = "zol-0.7", "the scan line has the form of 0.6 and 0.7, indented with tabs as in 0.7"
-    elif any(map(_SOLARIS_DISK.fullmatch, names)):
+    elif any(map(SOLARIS_NAME.fullmatch, names)):
         name, why = (
             "solaris-11.1",
             "scan line of pool versions up to 34, drives named as in Solaris or illumos",
         )
-    elif any(map(_FREEBSD_DISK.fullmatch, names)) and "frag" not in columns:
+    elif any(map(FREEBSD_NAME.fullmatch, names)) and "frag" not in columns:
         name, why = _of_freebsd(evidence), "scan line of pool version 28, drives named as in FreeBSD"
     elif "frag" in columns:
         name, why = "zol-0.6.5", "a release with FRAG but before 0.8"

@@ -16,6 +16,13 @@ _HEALTH = frozenset(("ONLINE", "DEGRADED", "FAULTED", "OFFLINE", "UNAVAIL", "REM
 _HEADER = re.compile(r"^\s{0,20}NAME\s{1,80}SIZE\s{1,80}(?:ALLOC|USED)\s", re.MULTILINE)
 _TABBED = re.compile(r"^[^\t\n]{1,256}(?:\t[^\t\n]{0,40}){7,11}$", re.MULTILINE)
 
+_HEADLESS = re.compile(
+    r"^[A-Za-z][\w.:-]{0,255}(?: {1,80}[\d.,]{1,8}[KMGTPE]){3}(?: {1,80}(?:-|[\d.,]{1,8}[KMGTPE%]?)){0,3}"
+    r" {1,80}\d{1,3}% {1,80}\d{1,6}\.\d\dx {1,80}[A-Z]{6,9}(?: {1,80}\S{1,200})?[ \r]*$",
+    re.MULTILINE | re.ASCII,
+)
+"""The row of a pool whose header was cut off: ``zpool list | grep tank``."""
+
 # Columns of a pool's row with -H, told apart by the place of HEALTH; what stands behind it may be missing.
 _COLUMNS = (
     ("name", "size", "alloc", "free", "ckpoint", "expandsz", "frag", "cap", "dedup", "health", "altroot"),
@@ -68,7 +75,7 @@ class PoolList:
 
 def recognises(text: str) -> bool:
     """Tell whether a text holds the output of ``zpool list``."""
-    if _HEADER.search(text):
+    if _HEADER.search(text) or _HEADLESS.search(text[: 1 << 20]):
         return True
     return any(_is_pool_row(match[0].split("\t")) for match in _TABBED.finditer(text[: 1 << 20]))
 
@@ -149,6 +156,9 @@ def _spaced(line: str, number: int, columns: Sequence[str] | None) -> _Line | No
     words = line.split()
     if words and words[0] in SECTIONS and words[1:2] in ([], ["-"]):
         return _Line(number, line, {"name": words[0]}, 1, False)
+    if columns is None and words and _HEADLESS.fullmatch(line[:1000]):
+        cells_by_place = _by_number(words)
+        return _Line(number, line, cells_by_place, 0, True) if cells_by_place else None
     if columns is None or not words or len(words) > 40:
         return None
     indent = len(line) - len(line.lstrip(" "))

@@ -10,6 +10,7 @@ from zsim.observe.texts import nice_bytes, percentage, whole
 from zsim.observe.zpool.listing import PoolList, Space
 
 MOST_ROWS = 200_000
+USED, VOLUME = "usedbydataset", "volume"
 _ROW = re.compile(
     r"^([A-Za-z][^\s@#]{0,250})[ \t]{1,80}"
     r"(size|allocated|free|fragmentation|capacity|ashift|recordsize|volblocksize"
@@ -28,7 +29,8 @@ class KnownProperty:
     of : str
         Name of the pool or dataset.
     name : str
-        ashift, recordsize, volblocksize, usedbydataset or special_small_blocks.
+        ashift, recordsize, volblocksize, usedbydataset or special_small_blocks, or volume for a dataset that
+        is one.
     value : int
         [bytes], or the exponent of ashift.
     """
@@ -95,21 +97,56 @@ def read_settings(text: str) -> list[KnownProperty]:
     return found
 
 
-def record_of(settings: Iterable[KnownProperty], pool: str) -> tuple[int | None, str, bool]:
-    """Return the record or volume block size of the dataset that holds most.
+@dataclass(frozen=True, slots=True)
+class FullestRecordSize:
+    """The record or volume block size of what holds most.
 
-    Returns
-    -------
-    tuple of (int or None, str, bool)
-        The size [bytes], the name of the dataset, and whether others have other sizes.
+    Attributes
+    ----------
+    size : int or None
+        [bytes]; None where what holds most does not show it.
+    of : str
+        Name of the dataset, of several of that size the one that holds most.
+    others : bool
+        Whether others have other sizes.
+    weighed : bool
+        Whether it is known how much each holds.
     """
+
+    size: int | None
+    of: str
+    others: bool
+    weighed: bool
+
+
+def record_of(settings: Iterable[KnownProperty], pool: str) -> FullestRecordSize | None:
+    """Return the record or volume block size of the datasets that hold most; None where none is shown."""
     own = [each for each in settings if each.pool == pool or not pool]
     sizes = {each.of: each.value for each in own if each.name in ("recordsize", "volblocksize")}
     if not sizes:
-        return None, "", False
-    used = {each.of: each.value for each in own if each.name == "usedbydataset"}
-    name = max(sizes, key=lambda each: (used.get(each, 0), -each.count("/")))
-    return sizes[name], name, len(set(sizes.values())) > 1
+        return None
+    used = {each.of: each.value for each in own if each.name == USED}
+    volumes = {each.of for each in own if each.name == VOLUME} - {*sizes}
+    held: dict[int | None, int] = {}
+    for name, count in used.items():
+        size = _size_of(name, sizes, volumes)
+        held[size] = held.get(size, 0) + count
+    several = len(set(sizes.values())) > 1
+    if not used:
+        first = min(sizes, key=lambda each: each.count("/"))
+        return FullestRecordSize(None if several else sizes[first], first, several, False)
+    size = max(held, key=lambda each: held[each])
+    of_size = [name for name in used if _size_of(name, sizes, volumes) == size]
+    return FullestRecordSize(size, max(of_size, key=lambda each: used[each]), several or len(held) > 1, True)
+
+
+def _size_of(name: str, sizes: dict[str, int], volumes: set[str]) -> int | None:
+    """Return the size of a dataset, that of the nearest above it where it shows none; no volume has that."""
+    if name in volumes:
+        return None
+    while name not in sizes and "/" in name:
+        name = name.rpartition("/")[0]
+    return sizes.get(name)
 
 
 def small_blocks_of(settings: Iterable[KnownProperty], pool: str) -> int | None:

@@ -59,6 +59,10 @@ _STATES = frozenset((
     "ONLINE", "DEGRADED", "FAULTED", "OFFLINE", "UNAVAIL", "REMOVED", "AVAIL", "INUSE", "SPLIT",
 ))  # fmt: skip
 
+COLLECTS = 0.005
+"""Of the bytes scanned: less is resilvered while blocks are collected; of a hundred drives one gets 1 %."""
+LEAST_SCANNED = 0.95
+"""Of what is issued; counters of three digits, and what is freed meanwhile, leave them a little apart."""
 _ERROR_SCRUB = ("error scrub ", "scrubbed ")
 """It reads the blocks of the error log again, some hundred (``zpool scrub -e``, 2.2 and later): no scan."""
 LOGS = ("logs", "log")
@@ -420,6 +424,9 @@ def _with_progress(scan: Scan, text: str) -> Scan:
     if match := _SLASHED.search(text):
         names = ("scanned", "total", "scan_rate", "issued", "total_issued", "issue_rate")
         values = {"form": "2.2"} | _sizes(names, match)
+        if float(str(values["scanned"] or 0)) < LEAST_SCANNED * float(str(values["issued"] or 0)):
+            # A digit was lost before the first number: what is issued has been scanned before.
+            values |= {"scanned": None, "scan_rate": None}
     elif match := _ISSUED.search(text):
         values = _sizes(("scanned", "scan_rate", "issued", "issue_rate", "total"), match)
         values["total_issued"] = values["total"]
@@ -438,7 +445,8 @@ def _with_repair(scan: Scan, values: dict[str, object], text: str) -> Scan:
             values["issue_rate"] = nice_bytes(match[2])
         if values.get("form") == "legacy" and scan.function == "resilver" and not match[3]:
             # All others print a share beside the bytes; Solaris 11.2 none while it collects blocks.
-            values["form"] = "solaris"
+            wrote, met = (float(str(values.get(name) or 0)) for name in ("repaired", "scanned"))
+            values["form"] = "solaris" if wrote < COLLECTS * met else "legacy"
     elif match := _DONE_SHARE.search(text):
         values["done"] = percentage(match[1])
     if match := _TO_GO.search(text):

@@ -12,9 +12,12 @@ from types import NoneType
 from zsim.base.errors import check_function, check_kind, check_path
 from zsim.base.notebook import reporting
 from zsim.case.case import Case
+from zsim.observe.evidence.kernel_log import TELLS
 from zsim.planning.eta.answer import Eta
+from zsim.planning.eta.lately import lately_of, stands_still, told_once
 from zsim.planning.eta.reading import Paste, read_paste
 from zsim.planning.eta.reasons import (
+    HANGS,
     LOG_ALONE,
     PASSED_OVER,
     STILL_SLOWER,
@@ -22,6 +25,7 @@ from zsim.planning.eta.reasons import (
     consequences,
     expected_pace,
     slow_reasons,
+    stood,
     stuck,
     telling_pace,
     worries,
@@ -112,8 +116,12 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
     courses = _courses_of(scenario, paste, case, on_progress, str((origin["models"], origin["files"])))
     reporting(on_progress)(1.0, "weighing")
     facts = facts_of(case)
-    found = remaining(courses, paste.scans, facts)
     last = paste.scans[-1]
+    open_end = is_open(last)
+    lately = lately_of(paste.scans) if not open_end else None
+    # What stands still does not get nearer to its end: what is left counts from when it goes on.
+    scans = told_once(paste.scans, stands_still(lately))
+    found = remaining(courses, scans, facts)
     left, total = Span(*found.left()), Span(*found.total())
     elapsed = _elapsed(last, total, left)
     share = elapsed / total.p50 if elapsed is not None and total.p50 > 0.0 else _done(found)
@@ -122,7 +130,9 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
     changed = total.p50 / max(Span(*remaining(courses, (), facts).total()).p50, WIDEST)
     pace = telling_pace(expected_pace(found), changed, share, elapsed)
     halted = None if paste.log_alone else stuck(last, phase, elapsed)
-    open_end = is_open(last)
+    if halted is None and lately is not None and stands_still(lately):
+        halted = stood(lately.seconds)
+    worry = worries(found, "" if paste.log_alone else phase, left, paste.at, last, elapsed)
     if found.state is None or _done(found) <= 0.0 or open_end or paste.dedup_alone:
         pace = None
     return Eta(
@@ -140,22 +150,25 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
         zpool_why=_zpool_why(paste, said, left, share, case, phase),
         pace=pace,
+        lately=lately,
         reasons=_reasons(
-            case, slow_reasons(courses, found, case, 1.0 if pace is None else pace, _collected(last))
+            case,
+            paste.notes,
+            slow_reasons(courses, found, case, 1.0 if pace is None else pace, _collected(last)),
         ),
-        worry=worries(found, "" if paste.log_alone else phase, left, paste.at, last, elapsed),
+        worry=(HANGS,) if stands_still(lately) else worry,
         consequences=consequences(case, share, None if _of_a_part(paste) else total, left, elapsed),
-        evidence=_weighed(courses, paste.scans, facts),
+        evidence=_weighed(courses, scans, facts),
         assumptions=tuple(each.to_dict() for each in case.assumptions),
-        notes=tuple(each for each in (halted, *paste.notes) if each),
+        notes=tuple(each for each in (halted, *paste.notes) if each and not each.startswith(TELLS)),
         missing=missing(case, unknowns(case)),
         provenance={**origin},
     )
 
 
-def _reasons(case: Case, found: Sequence[str]) -> tuple[str, ...]:
+def _reasons(case: Case, notes: Sequence[str], found: Sequence[str]) -> tuple[str, ...]:
     """Return why a scan is slow; a drive that looks sick comes first, and then nothing is unexplained."""
-    sick = sick_looking(case)
+    sick = (*sick_looking(case), *(note for note in notes if note.startswith(TELLS)))
     return (*sick, *(each for each in found if not sick or each not in (UNEXPLAINED, STILL_SLOWER)))
 
 

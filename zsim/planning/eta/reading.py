@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,10 @@ from types import NoneType
 
 from zsim.base.errors import InputError, check_kind
 from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
-from zsim.base.units import format_bytes
+from zsim.base.units import format_bytes, format_fraction
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
 from zsim.observe.pool_import.classes import WHO_TELLS
+from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
 from zsim.observe.pool_import.given.assumed import UNKNOWN, as_status, assumed_vdevs, assumed_words
 from zsim.observe.pool_import.given.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
@@ -36,6 +38,9 @@ BEHIND = 0.8
 """A clock that shows less than this share of the time that the counters tell is that of another day."""
 ALIKE = 1.6
 """Or more than this, unless the pool was imported again on the way."""
+
+
+SUSPENDED = "HALTED: the pool is suspended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,8 @@ def read_paste(
     found = [(each, scan) for each in statuses for scan in _scans(each) if scan.active]
     if not found:
         raise InputError("zpool status", _last_scan(chosen), "a running scan is expected", _remedy(chosen))
+    if (over := _over(statuses, found[-1][1])) is not None:
+        raise InputError("zpool status", _last_scan(over), "a running scan is expected", _remedy(over))
     scan = found[-1][1]
     assumed = assumed_words(assumed_vdevs(scan, chosen))
     settled = {*(stated or {}), *names_set(overrides)}
@@ -131,7 +138,7 @@ def read_paste(
             scans.append(read)
     ordered = with_clocks(in_order(scans))
     notes = [*_after_outage(ordered[-1]), *(each.removesuffix(WHO_TELLS) for each in notes)]
-    notes = [*_halted(found[-1][0], scan), *notes]
+    notes = [*_halted(found[-1][0], scan), *_begun_again(found, scan), *notes]
     # When a pause ends nobody knows: what is left has no date.
     at = None if scan.state == "paused" else _moment(ordered[-1], now)
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
@@ -149,7 +156,7 @@ def _halted(status: PoolStatus, scan: Scan) -> list[str]:
     """Return why nothing goes on, if nothing does: of a suspended pool all I/O waits (zpool-clear(8))."""
     if status.state == "SUSPENDED":
         return [
-            "HALTED: the pool is suspended: nothing goes on until its drives are back and zpool clear is run;"
+            f"{SUSPENDED}: nothing goes on until its drives are back and zpool clear is run;"
             " the times count from then"
         ]
     if scan.state != "paused":
@@ -258,6 +265,39 @@ def _remedy(status: PoolStatus) -> str:
     return "zsim predict says what one would take"
 
 
+def _over(statuses: Sequence[PoolStatus], scan: Scan) -> PoolStatus | None:
+    """Return the status in which a scan that ran at another moment has ended; None where none shows it."""
+    begun = scan.since or scan.at
+    for status in statuses:
+        for ended in _scans(status):
+            if ended.state != "finished" or ended.function != scan.function or not ended.elapsed:
+                continue
+            known = begun is not None and ended.at is not None
+            apart = abs((ended.at - begun).total_seconds() - ended.elapsed) if known else math.inf  # type: ignore[operator]
+            if apart <= max(SAME_END_S, SAME_LENGTH * ended.elapsed):
+                return status
+    return None
+
+
+def _begun_again(found: Sequence[tuple[PoolStatus, Scan]], scan: Scan) -> list[str]:
+    """Return what is to be said of an earlier scan of the same kind that has not come to its end."""
+    before = [
+        (status, each)
+        for status, each in found
+        if each.function == scan.function and not _is_same(each, scan) and each.at < scan.at  # type: ignore[operator]
+    ]
+    if not before:
+        return []
+    status, last = max(before, key=lambda pair: (pair[1].at or datetime.min, pair[1].issued or 0))
+    share = f" and was {format_fraction(last.done)} done" if last.done is not None else ""
+    when = f" at {status.at:%a %d %b %H:%M}" if status.at is not None and share else ""
+    return [
+        f"an earlier {scan.function} began on {last.at:%a %d %b %H:%M}{share}{when}; this one began on"
+        f" {scan.at:%a %d %b %H:%M}: it has begun again, or is a further pass, and what was done before is"
+        " not counted (zpool history -i and zpool events tell what began it)"
+    ]
+
+
 def _is_same(scan: Scan, last: Scan) -> bool:
     """Tell whether two statuses are of one scan: a restart begins another."""
     if scan.function != last.function:
@@ -266,11 +306,12 @@ def _is_same(scan: Scan, last: Scan) -> bool:
 
 
 def in_order(scans: Sequence[RunningScan]) -> list[RunningScan]:
-    """Return statuses of one scan in order of time, by the bytes they count; each state once."""
-    known: dict[tuple[int, int, int], RunningScan] = {}
+    """Return statuses of one scan in order of time, by the bytes they count; each state once at a moment."""
+    known: dict[tuple[float, float, float, datetime], RunningScan] = {}
     for scan in scans:
-        known[(scan.scanned or 0, scan.issued or 0, scan.processed or 0)] = scan
-    return [known[key] for key in sorted(known, key=lambda key: (key[1], key[0], key[2]))]
+        at = scan.at.replace(tzinfo=None) if scan.at is not None else datetime.min
+        known[(scan.issued or 0, scan.scanned or 0, scan.processed or 0, at)] = scan
+    return [known[key] for key in sorted(known)]
 
 
 def _moment(scan: RunningScan, now: datetime | None) -> datetime | None:

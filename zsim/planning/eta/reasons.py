@@ -59,6 +59,7 @@ SLOW_HOURS = "its mean rate includes the metadata phase, or slow hours, that are
 FASTER_LEFT = "its mean rate is that of the data copied so far, and what is left is expected to go faster"
 LOOK = "compare the drives (zpool iostat -vl 60), look for link resets (dmesg) and for client load"
 UNEXPLAINED = f"nothing known about the pool explains the slow pace: {LOOK}"
+HANGS = "now: look for a drive or a link that hangs (dmesg, zpool events -v)"
 STILL_SLOWER = f"the pace is slower than that alone makes it: {LOOK}"
 RATES_ANEW = "the rates that zpool prints restart from zero"
 ZFS_WORDS = {
@@ -234,6 +235,14 @@ def stuck(scan: RunningScan, phase: str, elapsed: float | None) -> str | None:
     return (
         f"STUCK: nothing is issued after {format_duration(elapsed)}: the times count from when it goes on, "
         "if it does"
+    )
+
+
+def stood(seconds: float) -> str:
+    """Return what is to be read first of a scan whose counters have stood still so long."""
+    return (
+        f"STUCK: nothing was done in the last {format_duration(seconds)}: the times count from when it goes"
+        " on, if it does"
     )
 
 

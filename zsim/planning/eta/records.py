@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from zsim.base.provenance import SCHEMA_VERSION
+from zsim.base.units import format_bytes, format_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,42 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True)
+class RecentPace:
+    """What a scan did between the last two statuses.
+
+    Attributes
+    ----------
+    seconds : float
+        Time between them [s].
+    done_bytes : float
+        What was done meanwhile, as the release counts it [bytes].
+    slower : float or None
+        How many times slower than before, below 1 for faster; None where nothing was done.
+    remaining_s : float or None
+        The time to go if it stays so [s].
+    """
+
+    seconds: float
+    done_bytes: float
+    slower: float | None
+    remaining_s: float | None
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return plain data."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    def words(self) -> str:
+        """Return it as a sentence without its full stop."""
+        span = f"the last {format_duration(self.seconds)}"
+        if self.slower is None:
+            return f"nothing was done in {span}"
+        factor, way = (self.slower, "slower") if self.slower > 1.0 else (1.0 / self.slower, "faster")
+        rate = format_bytes(self.done_bytes / self.seconds)
+        stays = f"; if it stays so, {format_duration(self.remaining_s)} are left" if self.remaining_s else ""
+        return f"{rate}/s in {span}, {factor:.1f} times {way} than before{stays}"
+
+
+@dataclass(frozen=True, slots=True)
 class EtaAnswer:
     """When a running scan is over.
 
@@ -100,6 +137,8 @@ class EtaAnswer:
     pace : float or None
         How much slower this scan is so far than the pool should be (1: as fast); None where so little was
         seen that it says nothing about the rest.
+    lately : RecentPace or None
+        What was done between the last two statuses, where the pace has changed.
     reasons : tuple of str
         Why it is slow.
     worry : tuple of str
@@ -139,6 +178,7 @@ class EtaAnswer:
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     zpool_prints: bool = True
+    lately: RecentPace | None = None
     provenance: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -167,6 +207,7 @@ class EtaAnswer:
             "parts_s": self.parts,
             "pace": self.pace,
             "pace_tells": self.pace_tells,
+            "lately": self.lately.to_dict() if self.lately is not None else None,
             "zpool": {
                 "remaining_s": self.zpool_remaining_s,
                 "total_s": self.zpool_total_s,

@@ -53,6 +53,8 @@ def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     yield "", ""
     yield from _zpool(answer)
     yield from _work(answer)
+    if answer.lately is not None:
+        yield f"Lately: {answer.lately.words()}.", ""
     # What may hold a scan up is no reason of a pace that is not slow, or that nobody knows.
     label = "Reason" if answer.pace is not None and answer.pace >= SLOW else "Watch"
     for words in answer.reasons:

@@ -89,7 +89,7 @@ def most_slowed(case: Case) -> float:
 def retries(case: Case) -> bool:
     """Tell whether a drive that is read has failed or delayed I/Os, by the counters of zpool status."""
     return any(
-        bool(each.read_errors or each.slow_ios) and each.role != "target"
+        bool(each.read_errors or each.slow_ios or each.pending_sectors) and each.role != "target"
         for each in case.scenario.evidence or ()
         if isinstance(each, DriveActivity)
     )

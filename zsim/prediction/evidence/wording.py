@@ -105,7 +105,17 @@ def sick_looking(case: Case) -> tuple[str, ...]:
             )
             + f": a sick drive holds up the whole scan{_priced(seen, slow)}"
         )
-    return (*found, *_with_errors(seen))
+    return (*found, *_with_errors(seen), *map(_pending, (each for each in seen if each.pending_sectors)))
+
+
+def _pending(each: DriveActivity) -> str:
+    """Say what sectors mean that a drive has reported as not readable."""
+    count, leaf = each.pending_sectors or 0, "N" if each.leaf is None else each.leaf
+    return (
+        f"{each.drive} has {count} {'sector' if count == 1 else 'sectors'} that it could not read"
+        " (Current_Pending_Sector): the scan waits for each that holds data, and where no redundancy is left"
+        f" it is lost (--bad-sectors {leaf}:{count} says what it costs)"
+    )
 
 
 ERRORS = (

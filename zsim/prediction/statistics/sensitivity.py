@@ -25,6 +25,7 @@ def drivers(
     members: Sequence[Member],
     times: Sequence[float],
     records: Sequence[float] | None = None,
+    shown: float = 0.0,
 ) -> tuple[Driver, ...]:
     """Return the fields that would settle the unknowns, the strongest first, with what each does alone.
 
@@ -37,6 +38,9 @@ def drivers(
         Durations of the members [s].
     records : sequence of float, optional
         Record sizes of the members [log2(bytes)], where each use of the pool has its own.
+    shown : float
+        Standard deviation of the logarithm of the answer that is shown, where it is wider than its worlds:
+        what the evidence leaves open no field settles.
 
     Notes
     -----
@@ -47,11 +51,15 @@ def drivers(
     logs = np.log(np.asarray(times, dtype=float))
     ridge = 0.5 * np.eye(scores.shape[1])
     slopes = np.linalg.solve(scores.T @ scores + ridge, scores.T @ (logs - logs.mean()))
-    return _drivers(inputs, (slopes**2).tolist(), logs, scores, records)
+    return _drivers(inputs, (slopes**2).tolist(), logs, scores, records, shown)
 
 
 def drivers_of_draws(
-    inputs: Sequence[Unknown], scores: F64, times: F64, records: Sequence[float] | None = None
+    inputs: Sequence[Unknown],
+    scores: F64,
+    times: F64,
+    records: Sequence[float] | None = None,
+    shown: float = 0.0,
 ) -> tuple[Driver, ...]:
     """Return the same where many more worlds are told than were run.
 
@@ -64,6 +72,8 @@ def drivers_of_draws(
         Durations as the regression has them [s].
     records : sequence of float, optional
         Record sizes of the worlds [log2(bytes)], where each use of the pool has its own.
+    shown : float
+        As `drivers` has it.
 
     Notes
     -----
@@ -76,7 +86,7 @@ def drivers_of_draws(
     groups = [_groups(unknown, scores[:, place]) for place, unknown in enumerate(inputs)]
     variances = [_between(each, logs) for each in groups]
     means = np.stack([_means(each, logs) for each in groups], axis=1)
-    return _drivers(inputs, variances, logs, means, records)
+    return _drivers(inputs, variances, logs, means, records, shown)
 
 
 def _groups(unknown: Unknown, scores: F64) -> NDArray[np.int64]:
@@ -108,13 +118,14 @@ def _drivers(
     logs: F64,
     at: F64,
     records: Sequence[float] | None,
+    shown: float,
 ) -> tuple[Driver, ...]:
     """Return the drivers, given the variance that each unknown would take away.
 
     `at` is where each world stands in each unknown, for what the use of a pool goes with.
     """
     variance = _by_field(inputs, variances)
-    whole = max(float(logs.var()), math.fsum(variance.values()))
+    whole = max(float(logs.var()), math.fsum(variance.values()), shown**2)
     words = {field: _words(inputs, variances, field) for field in variance}
     use = place_of(inputs, "history")
     if records is not None and use is not None:

@@ -7,12 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from zsim.base.errors import InputError
-from zsim.observe.texts import whole
+from zsim.observe.texts import nice_bytes, whole
+from zsim.scenario.releases.products import load_product, product_names
 from zsim.scenario.releases.profile import load_release, version_numbers
 
 _BEGIN = r"^[ \t]{0,20}"
 _ZFS = re.compile(
-    _BEGIN + r"(?:zfs(?:-kmod)?-v?|version:[ \t]{1,20}|\[?.{0,40}ZFS: Loaded module v)"
+    _BEGIN + r"(?:zfs(?:-kmod)?-v?|version:[ \t]{1,20}|\[?.{0,40}ZFS: Loaded module v"
+    r"|ii[ \t]{1,8}(?:zfsutils-linux|zfs-dkms|zfs)[ \t]{1,60}"
+    r"|.{0,200}/sys/module/zfs/version[ \t]*\r?\n[ \t]{0,20}v?)"
     r"(\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2})",
     re.MULTILINE | re.ASCII,
 )
@@ -22,10 +25,14 @@ _FREEBSD = re.compile(
 _FREEBSD_VERSION = re.compile(
     _BEGIN + r"(\d{1,2}\.\d{1,2})-(?:RELEASE|STABLE)(?:-p\d{1,3})?[ \t]*$", re.MULTILINE
 )
+_PROXMOX = re.compile(r"\bpve-manager/(\d{1,2}\.\d{1,2})", re.ASCII)
 _SOLARIS = re.compile(r"\bSunOS\b.{0,200}?\b5\.11[ \t]+(11\.\d{1,2})\b", re.ASCII)
 _MEMORY = re.compile(
-    _BEGIN + r"(?:MemTotal:[ \t]{1,40}(\d{1,15})[ \t]*kB|hw\.physmem:[ \t]*(\d{1,19}))", re.MULTILINE
+    _BEGIN + r"(?:MemTotal:[ \t]{1,40}(\d{1,15})[ \t]*kB|hw\.physmem:[ \t]*(\d{1,19})"
+    r"|Mem:[ \t]{1,40}(\d{1,5}(?:[.,]\d)?)([MGT])i?B?[ \t])",
+    re.MULTILINE,
 )
+"""The last form is that of ``free -h``."""
 _CPUS = re.compile(
     _BEGIN + r"(?:CPU\(s\):[ \t]{1,40}|hw\.ncpu:[ \t]*|cpus:[ \t]*)(\d{1,5})[ \t]*$", re.MULTILINE
 )
@@ -110,6 +117,8 @@ def read_host(text: str) -> HostFacts:
 
 
 def _memory(match: re.Match[str]) -> int | None:
+    if match[3]:
+        return nice_bytes(f"{match[3]}{match[4]}")
     kibibytes, plain = whole(match[1]), whole(match[2])
     return kibibytes * 1024 if kibibytes else plain or None
 
@@ -118,14 +127,30 @@ def _version(text: str) -> tuple[str, str]:
     if found := _ZFS.findall(text):
         return found[-1], known_release(found[-1])
     systems: tuple[tuple[re.Pattern[str], str, Callable[[str], str]], ...] = (
-        (_FREEBSD, "FreeBSD", lambda number: known_release(f"freebsd-{number}")),
-        (_FREEBSD_VERSION, "FreeBSD", lambda number: known_release(f"freebsd-{number}")),
+        (_FREEBSD, "FreeBSD", _of_freebsd),
+        (_FREEBSD_VERSION, "FreeBSD", _of_freebsd),
+        (_PROXMOX, "Proxmox VE", lambda number: _of_product("proxmox", number)),
         (_SOLARIS, "SunOS", lambda number: known_release(f"solaris-{number}")),
     )
     for pattern, system, release in systems:
         if match := pattern.search(text):
             return f"{system} {match[1]}", release(match[1])
     return "", ""
+
+
+def _of_freebsd(number: str) -> str:
+    return known_release(f"freebsd-{number}") or _of_product("freebsd", number)
+
+
+def _of_product(family: str, number: str) -> str:
+    """Return the release that a product ships, or the series of the nearest version with the same major."""
+    major, _, minor = number.partition(".")
+    same = [name for name in product_names() if name.startswith(f"{family}-{major}.")]
+    if not same:
+        return ""
+    nearest = min(same, key=lambda name: abs(int(name.rpartition(".")[2]) - int(minor)))
+    release = load_product(nearest).release
+    return release if nearest == f"{family}-{number}" else ".".join(release.split(".")[:2])
 
 
 def known_release(version: str) -> str:

@@ -9,6 +9,7 @@ from zsim.observe.devices.sentences import SentenceReader
 from zsim.observe.evidence import (
     benchmarks,
     host_iostat,
+    kernel_log,
     pool_events,
     pool_histograms,
     pool_history,
@@ -17,7 +18,7 @@ from zsim.observe.evidence import (
 from zsim.observe.outputs import Reader
 from zsim.observe.pool_import.given import host_facts
 from zsim.observe.zdb import blocks, configuration, metaslabs
-from zsim.observe.zpool import listing, listing_json, properties, status, status_json
+from zsim.observe.zpool import datasets, listing, listing_json, properties, status, status_json
 
 SENTENCES = "sentences"
 READERS: dict[str, Reader] = {
@@ -27,12 +28,14 @@ READERS: dict[str, Reader] = {
     "zdb -b": blocks,
     "zdb -m": metaslabs,
     "zpool and zfs get": properties,
+    "zfs list": datasets,
     "zpool history -i": pool_history,
     "zpool events": pool_events,
     "zpool iostat": pool_iostat,
     "zpool iostat -w or -r": pool_histograms,
     "iostat -x": host_iostat,
     "fio or dd": benchmarks,
+    "kernel log": kernel_log,
     **DRIVES,
     SENTENCES: SentenceReader(),
 }

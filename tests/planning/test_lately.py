@@ -1,0 +1,130 @@
+"""A change of pace between the last two statuses is told: the mean of the whole hides it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+import zsim
+from zsim.planning.eta.lately import lately_of, stands_still, told_once
+from zsim.scenario.evidence import RunningScan
+
+BEGIN = datetime(2026, 11, 26, 2)
+T = 1024.0**4
+STATUS = """
+  pool: tank
+ state: DEGRADED
+  scan: resilver in progress since Thu Nov 26 02:00:00 2026
+\t30.1T / 30.1T scanned, {issued}T / 30.1T issued at {rate}M/s
+\t1.10T resilvered, {share}% done, {left} to go
+config:
+
+\tNAME             STATE     READ WRITE CKSUM
+\ttank             DEGRADED     0     0     0
+\t  raidz2-0       DEGRADED     0     0     0
+\t    sda          ONLINE       0     0     0
+\t    sdb          ONLINE       0     0     0
+\t    sdc          ONLINE       0     0     0
+\t    replacing-3  DEGRADED     0     0     0
+\t      sdd        REMOVED      0     0     0
+\t      sdx        ONLINE       0     0     0  (resilvering)
+\t    sde          ONLINE       0     0     0
+\t    sdf          ONLINE       0     0     0
+
+errors: No known data errors
+"""
+
+
+def scan(hours: float, issued: float, **more: object) -> RunningScan:
+    values: dict[str, object] = {
+        "kind": "resilver", "format": "2.2+", "since": BEGIN, "at": BEGIN + timedelta(hours=hours),
+        "scanned": 30 * T, "total": 30 * T, "total_issue": 30 * T, "issued": issued * T,
+        "source": "zpool status",
+    }  # fmt: skip
+    return RunningScan.model_validate({**values, **more})
+
+
+def test_the_pace_of_the_last_hour_is_told_where_it_has_changed() -> None:
+    """9T in 7 h, then 0.2T in one: what is left takes 20.8 h / 0.2 at that pace."""
+    found = lately_of([scan(7, 9.0), scan(8, 9.2)])
+    assert found is not None
+    assert (found.seconds, found.slower) == (3600.0, pytest.approx(9.0 / 7 / 0.2))
+    assert found.remaining_s == pytest.approx(20.8 / 0.2 * 3600)
+    assert (
+        found.words()
+        == "58.3M/s in the last 1 h, 6.4 times slower than before; if it stays so, 4 d 8 h are left"
+    )
+    quicker = lately_of([scan(7, 9.0), scan(8, 13.0)])
+    assert quicker is not None
+    assert "3.1 times faster than before" in quicker.words()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (scan(7, 9.0), scan(8, 10.0)),  # as before, give or take a third
+        (scan(7, 9.0), scan(7.03, 9.0)),  # within two minutes
+        (scan(7, 9.0), scan(7.1, 9.01)),  # less than the rounding tells
+        (scan(7, 9.0, scanned=20 * T), scan(8, 9.2, scanned=22 * T)),  # metadata is scanned
+        (scan(7, 9.0), scan(8, 8.0)),  # begun again
+        (scan(7, 0.0), scan(8, 0.2)),
+    ],
+)
+def test_what_two_statuses_do_not_show_is_not_told(first: RunningScan, second: RunningScan) -> None:
+    assert lately_of([first, second]) is None
+    assert lately_of([second]) is None
+
+
+def test_a_scan_that_stands_still_is_told() -> None:
+    found = lately_of([scan(7, 9.0), scan(8, 9.0)])
+    assert found is not None
+    assert (found.slower, found.remaining_s) == (None, None)
+    assert found.words().startswith("nothing was done in the last 1 h")
+
+
+def test_a_status_that_is_too_near_is_passed_over_for_an_earlier_one() -> None:
+    found = lately_of([scan(6, 8.9), scan(7, 9.0), scan(7.99, 9.2), scan(8, 9.2)])
+    assert found is not None
+    assert (found.seconds, found.done_bytes) == (3600.0, pytest.approx(0.2 * T))
+
+
+def test_of_equal_statuses_the_last_counts_unless_the_scan_stands_still() -> None:
+    first, again, later = scan(7, 9.0), scan(7.01, 9.0), scan(10, 9.0)
+    assert told_once([scan(6, 8.0), first, again], stands=False) == (scan(6, 8.0), again)
+    assert told_once([scan(6, 8.0), first, again, later], stands=True) == (scan(6, 8.0), first)
+    assert stands_still(lately_of([first, again, later]))
+    assert not stands_still(lately_of([first, scan(7.1, 9.0)]))
+    assert not stands_still(lately_of([first, scan(8, 9.2)]))
+
+
+def test_a_scan_that_stands_still_for_hours_is_stuck_and_comes_no_nearer() -> None:
+    """Three hours without a byte made what is left three hours less."""
+    text = STATUS.format(issued="9.00", rate=374, share="29.90", left="16:25:00")
+    stated = {"drive": "st8000dm004", "recordsize": "1M"}
+    moving = zsim.eta(f"Thu Nov 26 09:00:00 2026\n{text}", stated=stated)
+    stuck = zsim.eta(f"Thu Nov 26 09:00:00 2026\n{text}\nThu Nov 26 12:00:00 2026\n{text}", stated=stated)
+    assert stuck.remaining_s == moving.remaining_s
+    assert any(note.startswith("STUCK: nothing was done in the last 3 h") for note in stuck.notes)
+    assert stuck.worry[0].startswith("now: look for a drive or a link that hangs")
+    assert "once it goes on" in str(stuck)
+
+
+def test_counters_of_other_releases_are_those_of_the_work() -> None:
+    """Before 0.8 the bytes scanned, of a rebuild as well; of an expansion the bytes copied."""
+    legacy = {"format": "legacy", "total_issue": None}
+    assert lately_of([scan(7, 0, **legacy, scanned=9 * T), scan(8, 0, **legacy, scanned=9.2 * T)]) is not None
+    copied = {"format": "rebuild", "kind": "expand", "scanned": None, "total_issue": None}
+    assert lately_of([scan(7, 9.0, **copied), scan(8, 9.2, **copied)]) is not None
+
+
+def test_the_answer_has_it_in_text_and_json() -> None:
+    seven = STATUS.format(issued="9.00", rate=374, share="29.90", left="16:25:00")
+    eight = STATUS.format(issued="9.20", rate=335, share="30.56", left="18:11:00")
+    text = f"Thu Nov 26 09:00:00 2026\n{seven}\nThu Nov 26 10:00:00 2026\n{eight}"
+    found = zsim.eta(text, stated={"drive": "st8000dm004", "recordsize": "1M"})
+    assert "Lately: 58.3M/s in the last 1 h, 6.4 times slower than before" in str(found).replace("\n", " ")
+    told = found.to_dict()["lately"]
+    assert isinstance(told, dict)
+    assert told["slower"] == pytest.approx(6.43, abs=0.01)
+    assert zsim.eta(f"Thu Nov 26 10:00:00 2026\n{eight}").to_dict()["lately"] is None

@@ -1,0 +1,50 @@
+"""``zfs list``: how much each dataset holds, and which are volumes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from zsim.observe.texts import nice_bytes
+from zsim.observe.zpool.properties import USED, VOLUME, KnownProperty
+
+MOST_ROWS = 200_000
+_HEADER = re.compile(
+    r"^[ \t]{0,8}NAME[ \t]{1,200}(?=[^\n]{0,200}\b(?:USEDDS|REFER)\b)[A-Z \t]{8,200}$", re.MULTILINE
+)
+_HELD = ("USEDDS", "REFER")
+"""Columns of what a dataset itself holds, the exact one first: REFER counts what snapshots share."""
+
+
+def recognises(text: str) -> bool:
+    """Tell whether a text holds the output of ``zfs list``."""
+    return next(_rows(text), None) is not None
+
+
+def read(text: str, name: str) -> tuple[KnownProperty, ...]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    del name
+    return tuple(_rows(text))
+
+
+def _rows(text: str) -> Iterator[KnownProperty]:
+    headers = [*_HEADER.finditer(text)][:1000]
+    for header, following in zip(headers, [*headers[1:], None], strict=False):
+        columns = header[0].split()
+        rest = text[header.end() + 1 : following.start() if following else len(text)]
+        for line in rest.split("\n")[:MOST_ROWS]:
+            cells = line.split(None, len(columns) - 1)
+            if len(cells) < len(columns) or not cells[0][0].isalpha():
+                break
+            yield from _row(dict(zip(columns, cells, strict=True)))
+
+
+def _row(cells: dict[str, str]) -> Iterator[KnownProperty]:
+    """Yield what a row tells; snapshots and bookmarks hold nothing of their own that a scan would know."""
+    name = cells["NAME"][:300]
+    held = next((size for key in _HELD if (size := nice_bytes(cells.get(key)))), None)
+    if held is None or "@" in name or "#" in name:
+        return
+    yield KnownProperty(name, USED, held)
+    if cells.get("MOUNTPOINT", "").strip() == "-":
+        yield KnownProperty(name, VOLUME, 1)
