@@ -94,7 +94,7 @@ def test_a_spare_that_has_all_its_data_is_not_under_repair() -> None:
     assert begun.scenario.replaced_drives == 2
 
 
-def test_a_drive_whose_replacement_is_asked_is_known_by_its_place() -> None:
+def test_a_drive_whose_replacement_is_asked_is_the_first_of_its_vdev() -> None:
     """Where nothing runs, the repair that is asked for is of it, and it is not missing beside that."""
     scan = status(sda="0     0     0").partition("  scan: ")[0] + "  scan: none requested\nconfig:\n\n"
     rows = ROWS.format(head=HEAD, sda="0     0     0", sdc="0     0     0")
@@ -102,7 +102,7 @@ def test_a_drive_whose_replacement_is_asked_is_known_by_its_place() -> None:
     text = scan + rows.replace(spare, "\t    sdb     FAULTED     44   210     0  too many errors\n") + "\n"
     found = import_pasted(text).scenario
     (seen,) = shown(text)
-    assert (seen.drive, seen.leaf, seen.missing, seen.asked) == ("sdb", 1, "FAULTED", True)
+    assert (seen.drive, seen.leaf, seen.missing, seen.asked) == ("sdb", 0, "FAULTED", True)
     assert (found.replaced_drives, found.old_drive) == (1, "missing")
     assert missing_drives(found.evidence or ()) == ()
 
