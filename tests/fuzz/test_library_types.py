@@ -16,7 +16,7 @@ import zsim
 from zsim.validation import discovery
 
 SCENARIO = {"layout": "mirror2", "fill": 0.3, "drive_size": "8GB"}
-HOURS = zsim.RiskInputs(hours=9.0)
+HOURS = zsim.RiskInputs(hours="9h")
 PASTE = "  pool: tank\n state: ONLINE\n"
 FLEET = zsim.Fleet.from_dict({"pool": [{"name": "a", "count": 1, **SCENARIO}]})
 PLAN = {"pool": SCENARIO, "events": [{"do": "fail", "drive": 0, "at": 0}]}

@@ -105,7 +105,7 @@ def of_timeline() -> Picture:
     return gantt.figure(
         some(
             title="raidz2x6", passes=passes, redundancy=redundancy, full={"raidz2-0": 2},
-            whole_s={"p10": 27 * HOUR, "p50": 39 * HOUR, "p90": 94 * HOUR},
+            whole_s={"p10": 27 * HOUR, "p50": 39 * HOUR, "p90": 94 * HOUR}, stays_whole=False,
         )
     )  # fmt: skip
 

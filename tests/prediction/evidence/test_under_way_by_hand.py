@@ -128,6 +128,9 @@ def test_a_longer_stretch_is_run_where_the_one_that_is_there_is_too_short(
             asked.append(seconds)
             return "longer"
 
+        def forget_blocks(self) -> None:
+            """Nothing is kept."""
+
         def release(self) -> None:
             asked.append("released")
 
@@ -140,8 +143,8 @@ def test_a_longer_stretch_is_run_where_the_one_that_is_there_is_too_short(
     result = SimpleNamespace(run=SimpleNamespace(end=end), model="plane")
     other = SimpleNamespace(run=result.run)
     bench: Any = SimpleNamespace(
-        case=case(**({"load": load} | fields)), result=result, shown=result if shown else other
-    )
+        case=case(**({"load": load} | fields)), result=result, shown=result if shown else other,
+    )  # fmt: skip
     found = stretch.stretch(bench, 1000)
     assert found == ("longer" if blocks else result.run)  # type: ignore[comparison-overlap]
     assert asked == ([blocks, 100.0, "released"] if blocks else [])

@@ -422,16 +422,13 @@ def test_the_smallest_block_of_a_draid_lies_on_a_whole_stripe() -> None:
     ("fields", "end", "blocks"),
     [
         ({}, 10.0, 2500), ({}, 9.0, 2778), ({}, 25.0, None), ({"operation": "scrub"}, 10.0, 2500),
-        ({"load": []}, 10.0, None), ({}, 1.0, 3200),
+        ({"load": []}, 10.0, None), ({}, 1.0, 4000),
     ],
 )  # fmt: skip
 def test_a_run_that_is_too_short_for_its_clients_is_made_of_more_blocks(
     monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any], end: float, blocks: int | None
 ) -> None:
-    """A thousand blocks take 10 s, clients are watched for 25, and twice as long; 4000 blocks at most.
-
-    A population asked for with a thousand has 1250: of 3200, then, it has no more than that.
-    """
+    """A thousand blocks take 10 s, clients are watched for 25; 4000 blocks at most, and twice as long."""
     asked: list[Any] = []
     longer = SimpleNamespace(
         execute_for=lambda seconds: asked.append(seconds) or "longer",
@@ -446,7 +443,6 @@ def test_a_run_that_is_too_short_for_its_clients_is_made_of_more_blocks(
     result = SimpleNamespace(run=SimpleNamespace(end=end), model=None)
     bench = SimpleNamespace(
         case=case(**({"load": [{"kind": "random-read", "rate": 5}]} | fields)), shown=result, result=result,
-        pool=SimpleNamespace(table=range(1250)),
     )  # fmt: skip
     found = stretch.stretch(bench, 1000)  # type: ignore[arg-type]
     assert found == (result.run if blocks is None else "longer")

@@ -168,7 +168,6 @@ def test_a_short_run_is_repeated_with_as_many_blocks_as_the_time_takes(
     given = bench(operation, load, end, same=same)
     given.result.model.leaves = ()
     given.case.release = None
-    given.pool = SimpleNamespace(table=range(5_000))
     found = stretch.stretch(given, 5_000)
     if more is None:
         assert found is given.shown.run

@@ -43,9 +43,7 @@ def stretch(bench: Baseline, blocks: int) -> RunResult:
     wanted = _seconds(bench.result) if stretched else 0.0
     if bench.shown is not bench.result or run.end >= wanted:
         return run
-    # A population has more blocks than are asked for: those of its metadata, or of small files.
-    each = max(1.0, len(bench.pool.table) / blocks)
-    more = min(math.ceil(_most_blocks(case) / each), math.ceil(blocks * wanted / run.end))
+    more = min(_most_blocks(case), math.ceil(blocks * wanted / run.end))
     make_room(more)
     # The pool is not kept: of so many blocks, the places that are not run are some megabytes.
     longer = Run(setup_of(case, miniature(case, blocks=more), bench.result.model, case.release))
