@@ -338,6 +338,7 @@ def test_volumes_of_a_controller_with_memory_are_cached() -> None:
 @pytest.mark.parametrize(
     ("changes", "release"),
     [
+        ({"zfs_version": "OpenZFS dRAID branch before 2.1 (chart dated 2020-11-25)"}, "openzfs-2.1.0"),
         ({"platform": "FreeBSD", "scan_algorithm": "legacy", "date": "2013-02"}, "freebsd-9.1"),
         ({"platform": "FreeNAS", "scan_algorithm": "legacy", "date": "2014-07"}, "freebsd-9.2"),
         ({"platform": "FreeNAS 9.10", "scan_algorithm": "legacy", "date": "2016-07"}, "freebsd-10.3"),

@@ -110,6 +110,7 @@ TARGET = re.compile(
 USED = re.compile(r"\bzfs USED ([\d.]+[GT])\b")
 VERSION = re.compile(r"(?<![\d.])(0\.[678]|2\.\d)(?!\d)(\.\d+)*")
 NEWEST = "2.4"
+BRANCH = re.compile(r"branch before (2\.\d)")
 SETTING = re.compile(r"\b(zfs_\w+)\s*=?\s*(\d+)")
 
 
@@ -255,6 +256,8 @@ def release_of(row: Row) -> str:
         return old_bsd_release(date_of(row)) if legacy or row.get("scan_algorithm") is None else "openzfs-0.8"
     if re.search(r"FreeBSD|FreeNAS|CORE|GELI|NAS4Free|XigmaNAS|GhostBSD", named) and not version:
         return free_bsd_release(row, legacy)
+    if branch := BRANCH.search(named):
+        return f"openzfs-{branch[1]}.0"  # and not the last of the series, which a version alone stands for
     if version and (version[1] < "0.8") == legacy:
         known = min(version[1], NEWEST)
         return {"0.6": zol_06(date_of(row)), "0.7": "zol-0.7"}.get(known, f"openzfs-{known}")
