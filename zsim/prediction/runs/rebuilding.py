@@ -24,6 +24,7 @@ from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.prediction.groups import degraded_share
 from zsim.prediction.inputs.population import WorldPopulation
+from zsim.prediction.inputs.room import make_room
 from zsim.scan.rebuild import allocated_ranges, chunks_of
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.releases.capacity import vdev_capacity
@@ -119,6 +120,7 @@ def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> M
     around = math.ceil(aside * in_flight / unit)
     numbers = _chosen(count, math.ceil(max(wanted, measured * in_flight) / unit), around)
     begin, end = _ranges_in(case, pool, numbers, size, int(part))
+    make_room(len(begin))
     before, behind = 0.0, 0.0
     if len(numbers) < count and around > 0:
         first, last = numbers[around], numbers[-around - 1]
