@@ -417,7 +417,7 @@ def test_rerun_takes_the_last_bits_for_the_platform(
     path = tmp_path / "result.json"
     prediction.save(path)
     p50 = prediction.resilver_s.p50
-    for share, code, words in ((4e-15, 0, "one part in a billion"), (2e-9, 1, "Different")):
+    for share, code, words in ((4e-15, 0, "one part in 1,000,000,000"), (2e-9, 1, "Different")):
         near = prediction.resilver_s.model_copy(update={"p50": p50 * (1.0 + share)})
         engine.answer = prediction.model_copy(update={"resilver_s": near})
         assert run(rerun_module.command, str(path)) == code
@@ -426,6 +426,23 @@ def test_rerun_takes_the_last_bits_for_the_platform(
         told = json.loads(capsys.readouterr().out)
         assert (told["same"], told["bit_for_bit"]) == (code == 0, False)
         assert told["moved" if code else "rounded"] == ["resilver_s.p50"]
+
+
+@pytest.mark.parametrize(
+    ("share", "code", "words"), [(5e-5, 0, "one part in 10,000"), (2e-4, 1, "Different")]
+)
+def test_rerun_takes_more_for_other_libraries(
+    share: float, code: int, words: str,
+    engine: FakeEngine, prediction: Prediction, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """Least squares of another numpy differ in their last bits, and the open level of a scenario cancels."""
+    path = tmp_path / "result.json"
+    here, others = (prediction.provenance | {"libraries": {"numpy": each}} for each in ("9.8", "9.9"))
+    prediction.model_copy(update={"provenance": here}).save(path)
+    near = prediction.resilver_s.model_copy(update={"p50": prediction.resilver_s.p50 * (1.0 + share)})
+    engine.answer = prediction.model_copy(update={"resilver_s": near, "provenance": others})
+    assert run(rerun_module.command, str(path)) == code
+    assert words in capsys.readouterr().out
 
 
 def test_rerun_refuses_what_is_no_result(
