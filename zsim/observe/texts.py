@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -103,6 +105,13 @@ def whole_text(name: str, stream: IO[bytes], head: bytes = b"") -> str:
         allowed = f"a file of up to {MAX_TEXT >> 20}M; only a list of block pointers may be larger"
         raise InputError("file", name, allowed, "give the output of the commands that the manual lists")
     return decoded(content)
+
+
+def with_rest(form: re.Pattern[str], text: str, most: int) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield the first places where a form stands in a text, each with what follows it up to the next."""
+    found = [*islice(form.finditer(text), most)]
+    ends = [each.start() for each in found[1:]] + [len(text)]
+    yield from ((each, text[each.end() : end]) for each, end in zip(found, ends, strict=False))
 
 
 def nice_bytes(text: str | None) -> int | None:

@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from zsim.observe.devices.identity import Identity
 from zsim.observe.devices.labels import label_of, wide_digits
-from zsim.observe.texts import nice_bytes, plain, whole
+from zsim.observe.texts import nice_bytes, plain, whole, with_rest
 
 MOST_ROWS = 20_000
 MOST_TABLES = 1000
@@ -140,11 +140,10 @@ def _text(value: object) -> str:
 
 def _lsblk_tables(text: str) -> Iterator[tuple[_Columns, list[str]]]:
     """Yield the columns of each table and its rows; a model has blanks, so cells are found by their place."""
-    headers = [*_HEADER.finditer(text)][:MOST_TABLES]
-    for header, following in zip(headers, [*headers[1:], None], strict=False):
+    for header, rest in with_rest(_HEADER, text, MOST_TABLES):
         columns = [(match[0], match.start(), match.end()) for match in re.finditer(r"\S+", header[0])]
-        rest = text[header.end() + 1 : following.start() if following else len(text)].split("\n")[:MOST_ROWS]
-        rows = takewhile(lambda line: bool(line.strip()) and len(line) <= 1000, rest)
+        lines = rest[1:].split("\n")[:MOST_ROWS]
+        rows = takewhile(lambda line: bool(line.strip()) and len(line) <= 1000, lines)
         yield columns, [line for line in rows if _cells(columns, line).get(columns[0][0])]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from zsim.observe.devices.identity import Identity
 from zsim.observe.devices.labels import device_of, label_of
-from zsim.observe.texts import nice_bytes, plain, whole
+from zsim.observe.texts import nice_bytes, plain, whole, with_rest
 
 MOST_ROWS, MOST_DEPTH = 20_000, 12
 _HEADER = re.compile(
@@ -34,11 +34,9 @@ def zpool_columns(text: str) -> Iterator[Identity]:
 
     Scripts and their columns: OpenZFS cmd/zpool/zpool.d; cells stand two blanks apart (print_cmd_columns).
     """
-    headers = [*_HEADER.finditer(text)][:1000]
-    for header, following in zip(headers, [*headers[1:], None], strict=False):
+    for header, rest in with_rest(_HEADER, text, 1000):
         columns = re.split(r"[ \t]{1,200}", header["more"].strip())
-        rest = text[header.end() + 1 : following.start() if following else len(text)]
-        for line in rest.split("\n")[:MOST_ROWS]:
+        for line in rest[1:].split("\n")[:MOST_ROWS]:
             if not line.strip() or len(line) > 1000:
                 break
             yield from _row(line, columns, header["slow"] is not None)

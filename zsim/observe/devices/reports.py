@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from zsim.observe.devices.identity import Identity
 from zsim.observe.devices.labels import wide_digits
-from zsim.observe.texts import plain, whole
+from zsim.observe.texts import plain, whole, with_rest
 
 MOST_REPORTS = 5000
 _LINE = re.compile(
@@ -47,15 +47,12 @@ def smartctl_drives(text: str) -> Iterator[Identity]:
     if stripped.startswith("{") and any(sign in stripped[:2000] for sign in _OF_SMARTCTL):
         yield from _smartctl_json(stripped)
         return
-    starts = [*_SMART.finditer(text)][:MOST_REPORTS]
     before = 0
-    for match, following in zip(starts, [*starts[1:], None], strict=False):
-        stop = following.start() if following else len(text)
-        body = text[match.end() : min(stop, match.end() + 8000)]
+    for match, rest in with_rest(_SMART, text, MOST_REPORTS):
+        body, whole_report = rest[:8000], rest[:LONGEST_REPORT]
         named = _DEVICE.findall(text[max(before, match.start() - 600) : match.start()])
         before = match.end()
         found = _report(dict(reversed(_LINE.findall(body))), named[-1] if named else "", "smartctl")
-        whole_report = text[match.end() : min(stop, match.end() + LONGEST_REPORT)]
         yield replace(found, pending=_pending(whole_report), recovery=_recovery(whole_report))
 
 
@@ -166,9 +163,8 @@ def _speed(value: object) -> float | None:
 
 def hdparm_drives(text: str) -> Iterator[Identity]:
     """Yield the drives of ``hdparm -I`` and ``-W``."""
-    starts = [*_HDPARM.finditer(text)][:MOST_REPORTS]
-    for match, following in zip(starts, [*starts[1:], None], strict=False):
-        body = text[match.end() : min(following.start() if following else len(text), match.end() + 12_000)]
+    for match, rest in with_rest(_HDPARM, text, MOST_REPORTS):
+        body = rest[:12_000]
         set_to = re.search(r"write-caching =[ \t]*([01]) ", body)
         if set_to is None and "Model Number:" not in body:
             continue

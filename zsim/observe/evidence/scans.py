@@ -166,13 +166,15 @@ def running(
     legacy = FORMATS.get(scan.form) == "legacy"
     if scan.form == "solaris":
         scan = _in_two_stages(scan)
+    elapsed, estimated = _elapsed(scan, since, at), _by_its_estimate(scan)
     return RunningScan(
         kind=_kind(scan, pool, _least_done(scan, pool)),
         format="rebuild" if scan.function in COPIES else FORMATS.get(scan.form, "unknown"),
         since=since,
         at=at,
-        elapsed=_elapsed(scan, since, at),
-        elapsed_is_pass=_dates_are_missing(scan, since, at) and scan.form == "2.2",
+        elapsed=estimated if elapsed is None else elapsed,
+        # What zpool says is left counts from the pass.
+        elapsed_is_pass=elapsed is None and estimated is not None and scan.form == "2.2",
         resolution=WHOLE_MINUTES if _in_minutes(scan) else 1.0,
         scanned=scan.scanned,
         # The legacy order knows no second counter: what is scanned is issued.
@@ -204,7 +206,7 @@ def _in_minutes(scan: Scan) -> bool:
 
 
 def _elapsed(scan: Scan, since: datetime | None, at: datetime | None) -> float | None:
-    """Return how long a scan has run [s]; None where the dates do not tell it."""
+    """Return how long a scan has run [s], by what is printed or by the dates; None where neither tells it."""
     if _in_minutes(scan):
         return (scan.elapsed or 0.0) + 0.5 * WHOLE_MINUTES
     if scan.elapsed is not None:
@@ -213,15 +215,8 @@ def _elapsed(scan: Scan, since: datetime | None, at: datetime | None) -> float |
         # It has not run since: what it did took the time up to its pause.
         at = scan.at
     if since is None or at is None or at < since:
-        return _by_its_estimate(scan)
+        return None
     return (at - since).total_seconds()
-
-
-def _dates_are_missing(scan: Scan, since: datetime | None, at: datetime | None) -> bool:
-    """Tell whether the time a scan has run is that of its estimate, which counts from its pass."""
-    dated = since is not None and at is not None and at >= since
-    stopped = scan.state == "paused" and scan.at is not None and since is not None
-    return scan.elapsed is None and not (dated or stopped) and _by_its_estimate(scan) is not None
 
 
 def _by_its_estimate(scan: Scan) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from zsim.observe.texts import nice_bytes
+from zsim.observe.texts import nice_bytes, with_rest
 from zsim.observe.zpool.properties import USED, VOLUME, KnownProperty
 
 MOST_ROWS = 200_000
@@ -28,11 +28,9 @@ def read(text: str, name: str) -> tuple[KnownProperty, ...]:
 
 
 def _rows(text: str) -> Iterator[KnownProperty]:
-    headers = [*_HEADER.finditer(text)][:1000]
-    for header, following in zip(headers, [*headers[1:], None], strict=False):
+    for header, rest in with_rest(_HEADER, text, 1000):
         columns = header[0].split()
-        rest = text[header.end() + 1 : following.start() if following else len(text)]
-        for line in rest.split("\n")[:MOST_ROWS]:
+        for line in rest[1:].split("\n")[:MOST_ROWS]:
             cells = line.split(None, len(columns) - 1)
             if len(cells) < len(columns) or not cells[0][0].isalpha():
                 break
