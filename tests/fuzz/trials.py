@@ -20,6 +20,10 @@ WHOLE = 0.02
 """So many are run with their predictions."""
 
 
+LONGEST_WORD = (128 << 10) - 1
+"""Linux passes no program a longer argument (MAX_ARG_STRLEN, with the byte that ends it)."""
+
+
 def trial(seed: int, number: int) -> Trial:
     """Return a trial; the same seed and number give the same one."""
     chance = random.Random(f"{seed}:{number}")
@@ -28,7 +32,8 @@ def trial(seed: int, number: int) -> Trial:
     if found.words[:1] == ("validate",) and "--cases" not in found.words:
         # Every case that is committed would run, in processes of their own, until it is interrupted.
         found = found._replace(words=(*found.words, "--list"))
-    return found._replace(surface=surface_of(number), whole=whole)
+    words = tuple(word if not isinstance(word, str) else word[:LONGEST_WORD] for word in found.words)
+    return found._replace(words=words, surface=surface_of(number), whole=whole)
 
 
 def surface_of(number: int) -> str:

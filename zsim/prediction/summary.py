@@ -12,7 +12,7 @@ from zsim.base.constants import constant
 from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.drives.models.parameters import DriveParameters
-from zsim.engine.model import PlaneModel
+from zsim.engine.model import TO_SPARE, PlaneModel
 from zsim.operation.background.removal import MAPPING_ENTRY
 from zsim.prediction.answer.records import VERIFYING_SCRUB, Bottleneck, Leaf, Phase, ProgressPoint
 from zsim.prediction.inputs.hardware import shared_link
@@ -47,6 +47,8 @@ NAMES = {
     OTHER_VDEVS: "the drives of the other vdevs",
     SPECIAL_VDEVS: "the drives of the special vdevs",
 }
+REMAINING = "the remaining drives"
+"""Of a dRAID, which are read and written where a distributed spare takes a drive's place."""
 STAYING = "the drives of the vdevs that stay"
 """Where what a removed vdev holds is written."""
 WORTH_NAMING, SAME = constant("answer.worth_naming"), constant("answer.same_saving")
@@ -258,6 +260,8 @@ def _named(model: PlaneModel, role: str, members: Sequence[int]) -> str:
         stays = not in_place and any(leaf in vdev.read_leaf for vdev in model.vdevs for leaf in members)
         what = "overwritten" if in_place else "added" if used.isdisjoint(members) else "replacement"
         name = f"the {what} drive{'s' if several else ''}" if not stays else STAYING
+    elif kind == SOURCE and any(TO_SPARE in vdev.write_leaf for vdev in model.vdevs):
+        name = REMAINING
     elif not several and kind.endswith(SOURCE):
         name = "the source drive"
     return (name.replace("the ", f"the {apart} ", 1) if apart else name) + behind + link

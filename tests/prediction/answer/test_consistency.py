@@ -30,6 +30,7 @@ SCENARIOS = (
     {"layout": "mirror2", "fill": 0.5, "drive": "860-evo-1tb", "history": "database"},
 )
 ROLES = {
+    "the remaining drives": "source",
     "the source drives": "source",
     "the source drive": "source",
     "the replacement drive": "target",

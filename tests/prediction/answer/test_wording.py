@@ -113,9 +113,10 @@ def test_the_bottleneck_is_a_sentence_with_what_would_be_left() -> None:
     )
 
 
-def test_where_nothing_is_left_nothing_else_holds_it_up() -> None:
-    found = Bottleneck(resource="x", utilisation=0.5, without_it_s=1.0)
-    assert wording.bottleneck(answer(bottleneck=found))[-1].endswith("would take next to nothing.")
+def test_where_nothing_is_left_without_it_that_is_no_news() -> None:
+    found = Bottleneck(resource="the source drives", utilisation=0.5, without_it_s=1.0)
+    told = wording.bottleneck(answer(bottleneck=found))
+    assert told == ("The source drives, busy 50 % of the time.",)
 
 
 def test_a_row_of_drives_has_as_many_cells_as_the_table_has_columns() -> None:

@@ -70,12 +70,14 @@ def test_an_operation_is_called_as_one_speaks_of_it(operation: str, word: str) -
     assert told[-1] == f"With a link infinitely fast, the {word.lower()} would take 36 s."
 
 
-def test_less_than_a_thousandth_is_next_to_nothing_and_a_slow_drive_is_tried_with_its_peers() -> None:
-    found = Bottleneck(resource="the slow source drive", utilisation=0.5, without_it_s=35.9)
+def test_less_than_a_thousandth_is_left_out_and_a_slow_drive_is_tried_with_its_peers() -> None:
+    found = Bottleneck(resource="the slow source drive", utilisation=0.5, without_it_s=36.0)
     assert wording.bottleneck(answer(bottleneck=found)) == (
         "The slow source drive, busy 50 % of the time.",
-        "With all source drives infinitely fast, the resilver would take next to nothing.",
+        "With all source drives infinitely fast, the resilver would take 36 s.",
     )
+    less = found.model_copy(update={"without_it_s": 35.9})
+    assert wording.bottleneck(answer(bottleneck=less)) == ("The slow source drive, busy 50 % of the time.",)
 
 
 def test_what_was_stated_is_echoed_in_words() -> None:

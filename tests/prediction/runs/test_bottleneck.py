@@ -78,6 +78,17 @@ def test_without_one_resource_the_others_still_need_their_time(
         assert gone == "link" or time > 0.97 * left, f"without {gone} {time:.2f} of the others' {left:.2f}"
 
 
+def test_a_write_cache_that_takes_what_a_population_writes_is_no_saving() -> None:
+    """A drive of a wide vdev is written a cacheful of a small population; the pool's go on for hours."""
+    drives = {"drive": "generic-7200rpm-cmr", "new_drive": "generic-7200rpm-cmr", "drive_size": "6TB"}
+    stated = {"layout": "raidz2x12", "fill": 0.5, "history": "backup-target", "write_cache": True, **drives}
+    small, large = (
+        without_each(_bench(blocks, **stated), 1.0)["source"] for blocks in (18_750, SMALL_TILE_BLOCKS)
+    )
+    # The smaller one took 0.45 of the time, the larger 0.80.
+    assert small == pytest.approx(large, abs=0.1)
+
+
 def _bench(blocks: int = SMALL_TILE_BLOCKS, **stated: Any) -> Baseline:
     asked = resolve(zsim.Scenario.from_dict({"layout": "raidz2x6", "load": [], **stated}))
     model = plane_model(asked)

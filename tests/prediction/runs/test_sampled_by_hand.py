@@ -20,7 +20,7 @@ from zsim.prediction.runs.sampled import (
     WARM_BLOCKS,
     SampledRun,
 )
-from zsim.prediction.runs.windows import Period, SampledStream, WindowPlan, Windows
+from zsim.prediction.runs.windows import SATURATED, Note, Period, SampledStream, WindowPlan, Windows
 from zsim.prediction.statistics.sampling import Estimate, student, whole_from_windows
 from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program
 
@@ -51,9 +51,15 @@ def sampled(*streams: SampledStream, **more: Any) -> Any:
     run._firsts = [0] * len(streams)
     run._longest = int(np.argmax([len(each) for each in streams])) if streams else 0
     run.limits = [SimpleNamespace(limit=100) for _ in streams]
+    run._servers = np.ones(1)
     for name, value in more.items():
         setattr(run, name, value)
     return run
+
+
+def note(moment: float, position: int, in_flight: float = 0.0, *busy_s: float) -> Note:
+    """Return how far one stream has come, and for how long leaves were busy."""
+    return Note(moment, np.array([position]), np.array([in_flight]), np.array(busy_s or (0.0,)))
 
 
 def period(begin: float, drained: float, end: float, *, whole: bool = True, last: bool = False) -> Period:
@@ -238,9 +244,7 @@ def test_a_window_does_what_a_slice_does_unless_that_is_too_much_or_too_little()
     least = max(LEAST_WINDOW, warm // 2)
 
     def length(begin: int, end: int) -> int:
-        run.periods = [
-            Period(0, 1, 2, [(0.0, [begin], [0]), (0.5, [7], [0]), (1.0, [end], [0])], True, False)
-        ]
+        run.periods = [Period(0, 1, 2, [note(0.0, begin), note(0.5, 7), note(1.0, end)], True, False)]
         return int(run._window_length())
 
     assert length(5_000, 15_000) == 10_000
@@ -290,7 +294,7 @@ def test_a_window_takes_as_long_as_the_course_does_over_its_work() -> None:
     """Twenty units, evenly in 10 s of a slice and 2 s of the txg's own: a window of five takes 3 s."""
     one = stream([1.0] * 20)
     run = sampled(one, length=5)
-    notes = [(0.0, [0], [0.0]), (5.0, [12], [2.0]), (10.0, [20], [0.0])]
+    notes = [note(0.0, 0), note(5.0, 12, 2.0), note(10.0, 20)]
     run.periods = [Period(0.0, 10.0, 12.0, notes, True, False)]
     run._found(0, Windows(np.array([4, 10]), np.array([4, 10]), np.arange(20)), 0)
     assert one.found == [(4, pytest.approx(3.0), 0), (10, pytest.approx(3.0), 0)]
@@ -304,7 +308,7 @@ def test_the_last_slice_spares_what_a_whole_one_would_not_take() -> None:
     """Of 12 s it spares one: 11 s for what took 10 s of its slice."""
     run = sampled(stream([1.0] * 20))
     run._spared = lambda number, work, given: 1.0  # type: ignore[method-assign]
-    notes = [(0.0, [0], [0.0]), (10.0, [20], [0.0])]
+    notes = [note(0.0, 0), note(10.0, 20)]
     for last, end in ((True, 11.0), (False, 12.0)):
         clock, _, ends = run._course(0, np.arange(21.0), [Period(0.0, 10.0, 12.0, notes, True, last)])
         assert clock.tolist() == pytest.approx([0.0, end])
@@ -325,13 +329,35 @@ def test_of_a_tile_the_wait_for_the_last_in_flight_comes_once_a_slice_too() -> N
     """
     run = sampled(stream([1.0] * 10), quiet_s=0.5)
     run.pool = SimpleNamespace(usual_slice_s=9.0)
-    notes = [(0.0, [0], [0.0]), (4.0, [10], [2.0]), (6.0, [10], [1.0])]
+    notes = [note(0.0, 0), note(4.0, 10, 2.0), note(6.0, 10, 1.0)]
     last = Period(0.0, 7.0, 8.5, notes, False, True)
     assert run._spared(0, np.arange(11.0), last) == pytest.approx(
         (0.5 + 2.0) * (1.0 - (4.0 + 1.0) / (9.0 + 1.0))
     )
-    stood = Period(0.0, 7.0, 8.5, [(0.0, [0], [0.0]), (4.0, [10], [8.0])], False, True)
+    stood = Period(0.0, 7.0, 8.5, [note(0.0, 0), note(4.0, 10, 8.0)], False, True)
     assert run._spared(0, np.arange(11.0), stood) == pytest.approx(0.5 * (1.0 - 5.0 / 10.0))
+
+
+@pytest.mark.parametrize(
+    ("busy_s", "servers", "idle_s"),
+    [
+        ([(0.0, 0.0), (3.0, 4.0), (5.5, 7.0)], (1.0, 1.0), 0.0),
+        ([(0.0, 9.0), (3.0, 13.0), (5.5, 15.5)], (1.0, 1.0), 0.5),
+        ([(0.0, 0.0), (1.0, 16.0 * SATURATED), (2.0, 20.0)], (1.0, 4.0), 3.0 - (5.0 - 4.0 * SATURATED)),
+        ([(0.0, 0.0), (1.0, 3.9 * SATURATED), (2.0, 6.9)], (1.0, 1.0), 2.0),
+    ],
+)
+def test_a_leaf_that_limits_the_scan_loses_nothing_while_it_works(
+    busy_s: list[tuple[float, float]], servers: tuple[float, float], idle_s: float
+) -> None:
+    """Of 3 s behind the last block 2 s are idle at the pace before, or as long as the busiest leaf was."""
+    notes = [
+        note(moment, *done, *busy)
+        for moment, done, busy in zip((0.0, 4.0, 7.0), ((0, 0.0), (10, 2.0), (10, 0.0)), busy_s, strict=True)
+    ]
+    last = Period(0.0, 7.0, 8.5, notes, False, True)
+    issuing, idle = last.waited(0, np.arange(11.0), 0, np.array(servers))
+    assert (issuing, idle) == (4.0, pytest.approx(idle_s))
 
 
 def test_what_follows_is_estimated_of_the_stream_that_takes_longest() -> None:

@@ -36,6 +36,7 @@ class Plane:
 
     def __init__(self) -> None:
         self.events = 0
+        self.leaves = {"busy": np.zeros(1)}
 
     def general(self, name: str) -> float:
         assert name == "events"

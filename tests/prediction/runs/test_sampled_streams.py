@@ -22,6 +22,7 @@ class Plane:
 
     def __init__(self) -> None:
         self.events = 0
+        self.leaves = {"busy": np.zeros(1)}
 
     def general(self, name: str) -> float:
         assert name == "events"
@@ -39,7 +40,7 @@ def test_notes_are_taken_at_the_same_events_however_time_is_cut(step: int) -> No
     while plane.events < 5 * NOTE_EVENTS + 3:
         plane.events += min(step, notes.events_left(), 5 * NOTE_EVENTS + 3 - plane.events)
         notes.came_back()
-    taken = [round(1e3 * moment) for moment, _, _ in notes.end()]
+    taken = [round(1e3 * moment) for moment, *_ in notes.end()]
     assert taken == [*(number * NOTE_EVENTS for number in range(1, 6)), 5 * NOTE_EVENTS + 3]
 
 
@@ -50,7 +51,7 @@ def test_without_a_beginning_nothing_is_noted_and_nothing_held_up() -> None:
     plane.events = NOTE_EVENTS
     notes.came_back()
     notes.begin()
-    assert [round(1e3 * moment) for moment, _, _ in notes.end()] == [NOTE_EVENTS]
+    assert [round(1e3 * moment) for moment, *_ in notes.end()] == [NOTE_EVENTS]
     assert notes.events_left() == BUDGET
 
 

@@ -142,9 +142,9 @@ def bottleneck(prediction: Answer) -> tuple[str, ...]:
     lines = [f"{_capital(found.resource)}, busy {percent(found.utilisation)} of the time."]
     if found.why:
         lines.append(f"{_capital(found.why.rstrip('.'))}.")
-    if found.without_it_s is not None:
-        nothing_else = found.without_it_s < NOTHING * (prediction.resilver_s.p50 or 0.0)
-        without = "next to nothing" if nothing_else else format_duration(found.without_it_s)
+    # Where these drives do all the work, as in a scrub, what is left without them says nothing.
+    if found.without_it_s is not None and found.without_it_s >= NOTHING * (prediction.resilver_s.p50 or 0.0):
+        without = format_duration(found.without_it_s)
         what = NAMES.get(prediction.operation, prediction.operation)
         # What is tried is every drive that is read, the slow one and its peers.
         faster = "all source drives" if found.resource == "the slow source drive" else found.resource

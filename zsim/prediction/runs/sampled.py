@@ -102,6 +102,7 @@ class SampledRun:
         self._freeing = SampledEntries(self._blocks) if self.sorted and plan.times == 1.0 else None
         self.plane = self._blocks.plane()
         self._notes = CourseNotes(self.plane)
+        self._servers = np.array([float(leaf.drive.parallel_commands) for leaf in setup.model.leaves])
         self.run = Run(setup, progress, work=self)
         self.run.pool.control.observer = self._notes
 
@@ -325,7 +326,7 @@ class SampledRun:
     def _window_length(self) -> int:
         """Return how many operations a window has: what a slice does, unless that is more than may be run."""
         notes = self.periods[-1].notes
-        self.slice_operations = int(notes[-1][1][self._longest] - notes[0][1][self._longest])
+        self.slice_operations = int(notes[-1].position[self._longest] - notes[0].position[self._longest])
         warm = self._warm(self._longest)
         most = self.plan.operations // PARTS - 2 * warm + WARM_BLOCKS
         return max(LEAST_WINDOW, warm // 2, min(self.slice_operations, most))
@@ -453,9 +454,9 @@ class SampledRun:
             active = period.drained - period.begin
             spared = self._spared(number, work, period) if period.last else 0.0
             stretch = max(0.0, (period.end - period.begin - spared) / max(active, 1e-9))
-            moments = np.array([moment for moment, *_ in period.notes]) - period.begin
-            place = np.array([each[1][number] for each in period.notes]) - self._firsts[number]
-            flight = np.array([each[2][number] for each in period.notes])
+            moments = np.array([each.moment for each in period.notes]) - period.begin
+            place = np.array([each.position[number] for each in period.notes]) - self._firsts[number]
+            flight = np.array([each.in_flight[number] for each in period.notes])
             clock.append(start + stretch * moments)
             done.append(work[place] - flight)
             start += stretch * active
@@ -474,13 +475,7 @@ class SampledRun:
         active = period.drained - period.begin
         if self.quiet_s is None:
             return self._mean_end() * max(0.0, 1.0 - active / self._mean_slice())
-        first = self._firsts[number]
-        place = np.array([each[1][number] for each in period.notes]) - first
-        last = min(int(np.searchsorted(place, place[-1])), len(place) - 1)
-        issuing = period.notes[last][0] - period.begin
-        flight = float(period.notes[last][2][number])
-        done = float(work[place[-1]] - work[place[0]]) - flight
-        idle = max(0.0, active - issuing - flight * issuing / done) if done > flight else 0.0
+        issuing, idle = period.waited(number, work, self._firsts[number], self._servers)
         cached = period.ended - self.quiet_s
         part = (issuing + cached) / (self.pool.usual_slice_s + cached)
         return float((self.quiet_s + idle) * max(0.0, 1.0 - part))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.constants import whole_constant
+from zsim.base.constants import constant, whole_constant
 from zsim.engine.codes import BUDGET
 from zsim.operation.control import Plane
 from zsim.prediction.runs.rounds import ScanMemory
@@ -15,10 +16,28 @@ from zsim.scan.program import Program
 
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
-Note = tuple[float, I64, I64]
-"""A moment [s], and position and what is in flight of every stream."""
 NOTE_EVENTS = whole_constant("sampling.note_events")
 """Events between two notes of how far the scan has come."""
+SATURATED = constant("sampling.saturated")
+
+
+class Note(NamedTuple):
+    """How far a scan has come.
+
+    Attributes
+    ----------
+    moment : float
+        [s]
+    position, in_flight : ndarray of int64, shape (streams,)
+        Of every stream: its next operation, and what its window counts of those under way.
+    busy_s : ndarray of float64, shape (leaves,)
+        How long each leaf has been busy so far, all its servers together [s].
+    """
+
+    moment: float
+    position: I64
+    in_flight: I64
+    busy_s: F64
 
 
 class CourseNotes:
@@ -45,9 +64,9 @@ class CourseNotes:
             self.note()
 
     def note(self) -> None:
-        """Note the moment, and position and what is in flight of every stream."""
+        """Note how far the scan has come."""
         assert self.notes is not None
-        self.notes.append(self.plane.course())
+        self.notes.append(Note(*self.plane.course(), self.plane.leaves["busy"].copy()))
 
     def begin(self) -> None:
         """Begin to take notes."""
@@ -68,7 +87,7 @@ class Period:
     ----------
     begin, drained, end : float
         [s]
-    notes : list of (moment, positions, in flight)
+    notes : list of Note
     whole, last : bool
         Whether the slice was as long as it may be, and whether it came to the end of what was loaded.
     """
@@ -84,6 +103,49 @@ class Period:
     def ended(self) -> float:
         """How long the txg took to end [s]."""
         return self.end - self.drained
+
+    def waited(self, number: int, work: F64, first: int, servers: F64) -> tuple[float, float]:
+        """Return for how long a stream was issued, and what was lost while its last blocks were awaited.
+
+        Parameters
+        ----------
+        number : int
+            Of the stream.
+        work : ndarray of float64, shape (n + 1,)
+            Before each of its operations.
+        first : int
+            Position of the first of them.
+        servers : ndarray of float64, shape (leaves,)
+            Commands that each leaf serves at a time.
+
+        Returns
+        -------
+        issuing, idle : float
+            What these blocks took beyond what they would at the pace before them [s].  The write caches of
+            leaves may have lent that pace: it is no more than the time in which the leaf that limits the scan
+            stood idle.
+        """
+        place = np.array([each.position[number] for each in self.notes]) - first
+        last = self.notes[min(int(np.searchsorted(place, place[-1])), len(place) - 1)]
+        issuing, flight = last.moment - self.begin, float(last.in_flight[number])
+        done = float(work[place[-1]] - work[place[0]]) - flight
+        if done <= flight:
+            return issuing, 0.0
+        idle = max(0.0, self.drained - self.begin - issuing - flight * issuing / done)
+        return issuing, min(idle, self._stood_idle(last, servers))
+
+    def _stood_idle(self, last: Note, servers: F64) -> float:
+        """Return how long the busiest leaf was idle behind `last`; all of it if none was busy before [s].
+
+        A leaf that was busy for `SATURATED` of the slice goes on with what it has to do whatever is issued.
+        """
+        issuing, waited = last.moment - self.begin, self.drained - last.moment
+        share = (last.busy_s - self.notes[0].busy_s) / (servers * max(issuing, 1e-9))
+        busiest = int(np.argmax(share))
+        if share[busiest] < SATURATED:
+            return waited
+        behind = float(self.notes[-1].busy_s[busiest] - last.busy_s[busiest]) / float(servers[busiest])
+        return max(0.0, waited - behind)
 
 
 @dataclass(slots=True)
