@@ -202,7 +202,7 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
         provenance=provenance_of(case),
         **sums,
     )
-    bench.kept.forget()  # some megabytes, of a prediction that may be kept
+    bench.forget()  # of a prediction that may be kept
     return found if extent == "row" else held(found, work)
 
 

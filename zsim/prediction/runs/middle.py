@@ -262,7 +262,7 @@ def _first_tile(
     whole = in_tiles or case.scenario.precision is None
     if blocks is None and whole and case.scenario.block_list is None:
         if not _has_few_tiles(case, known):
-            small = SHOWN_BLOCKS if in_tiles and _is_narrow(case) else SMALL_TILE_BLOCKS
+            small = SHOWN_BLOCKS if in_tiles and is_narrow(case) else SMALL_TILE_BLOCKS
             pool = miniature(case, blocks=small)
             count = _tiles_of(pool)
             if count > FEW_TILES:
@@ -276,7 +276,8 @@ def _first_tile(
     return pool, blocks, blocks == SMALL_TILE_BLOCKS and not is_whole(case, pool)
 
 
-def _is_narrow(case: Case) -> bool:
+def is_narrow(case: Case) -> bool:
+    """Tell whether vdevs have so few children that a small tile shows each of them at its pace."""
     return max(vdev.children for vdev in case.layout.vdevs) <= NARROW
 
 
