@@ -452,7 +452,7 @@ class Work(EnsembleResult):
         shown = self._of_the_world_shown(bench.pool.note)
         self.notes = {shown, self.sitting_note, self._of_those_without_room} - {""}
         if self.with_clients and bench.result.model.clients:
-            setup = setup_of(bench.case, bench.pool, bench.result.model, bench.case.release)
+            setup = setup_of(bench.case, bench.pool, bench.result.model)
             found = latencies(setup, stretch(bench, self._bench_blocks))
             self.clients = tuple(Clients(**asdict(each)) for each in found)
         self.scrub_share = verifying_scrub(bench)

@@ -62,7 +62,7 @@ def test_clients_wait_longer_while_the_pool_resilvers() -> None:
     pool = miniature(asked, blocks=15_000)
     model = plane_model(asked)
     result = run_member(asked, pool=pool, model=model)
-    (seen,) = latencies(setup_of(asked, pool, model, asked.release), result.run)
+    (seen,) = latencies(setup_of(asked, pool, model), result.run)
     assert seen.during_s > 1.2 * max(seen.before_s, seen.after_s)
     # A read of a whole pool leaves the parity alone: one drive of seeks at least, three in parallel.
     assert 0.004 < seen.after_s < 0.05
