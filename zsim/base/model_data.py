@@ -185,11 +185,11 @@ def model_hash(kind: ModelKind, name: str) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
-def suggest(name: str, known: Iterable[str], most: int = 3) -> str:
+def suggest(name: str, known: Iterable[str]) -> str:
     """Return a remedy that names what is nearest to `name`, or else everything known."""
     everything = sorted(known)
     folded = {each.lower(): each for each in everything}
-    near = difflib.get_close_matches(name.lower(), folded, n=most, cutoff=0.55)
+    near = difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.55)
     if near:
         return f"try {' or '.join(folded[each] for each in near)}"
     if not everything:
