@@ -15,7 +15,7 @@ from zsim.prediction.api import case_of
 from zsim.prediction.inputs.clients import Now
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs import expanding, knobs, member, middle, rebuilding
-from zsim.prediction.runs.windows import WindowPlan
+from zsim.prediction.runs.sampling.windows import WindowPlan
 from zsim.scenario.model import Scenario
 
 

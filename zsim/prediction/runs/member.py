@@ -21,7 +21,7 @@ from zsim.prediction.inputs.room import make_room
 from zsim.prediction.inputs.shingled import in_miniature
 from zsim.prediction.runs.expanding import expansion_of
 from zsim.prediction.runs.rebuilding import cursors_of, sampled_metaslabs, scaled_rebuild
-from zsim.prediction.runs.rhythm import quiet_end
+from zsim.prediction.runs.sampling.rhythm import quiet_end
 from zsim.scenario.releases.profile import ReleaseProfile
 
 BLOCK_COMMANDS = constant("work.block_commands")
@@ -410,7 +410,7 @@ def scaled(
     Notes
     -----
     Work grows with the bytes: slices, and what the ends of their txgs finish of it.  Quiet ends of txgs come
-    once for each slice of the real run; see `zsim.prediction.runs.rhythm`.
+    once for each slice of the real run; see `zsim.prediction.runs.sampling.rhythm`.
     """
     slice_s, ends = run.slice_s, _ends(run, setup)
     phases = {}
