@@ -10,8 +10,6 @@ import zsim
 PACKAGE = Path(zsim.__file__).parent
 ROOMS = ("vdevs", "drives")
 HELPERS = {
-    # Catalogues and layouts, asked for by hand.
-    "draid_usable_bytes", "list_enclosures",
     # One block at a time: what tests hold kernels against.
     "pieces_of",
 }  # fmt: skip

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from tests.planning.timeline.telling import HOUR, PASS_BYTES, TXG, KnownPasses, hours, left, tell, told
+from tests.sourced import unsourced_numbers
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.planning.timeline.passes import facts
@@ -513,7 +514,7 @@ def test_every_rule_has_text_and_source_for_people() -> None:
             assert len(rule.text) > 20, rule
             assert len(rule.source) > 10, rule
     data = model_data.load_toml(model_data.models_directory() / "timeline" / FILE)
-    assert not model_data.unsourced_numbers(data)
+    assert not unsourced_numbers(data)
 
 
 def test_systems_stand_where_their_code_was_taken_from() -> None:
