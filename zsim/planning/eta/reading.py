@@ -11,7 +11,7 @@ from pathlib import Path
 from types import NoneType
 
 from zsim.base.errors import InputError, check_kind
-from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
+from zsim.base.reading import REMEDY, is_directory, read_bytes, stat_of
 from zsim.base.units import format_bytes, format_fraction
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
 from zsim.observe.pool_import.classes import WHO_TELLS
@@ -221,7 +221,7 @@ def _texts(text: str | None, names: Sequence[str | Path]) -> list[str]:
     texts = [tidied(text)] if text else []
     for name in names:
         path = Path(name)
-        files = files_in(path, "**/*") if is_directory(facts_of(path, "file", REMEDY)) else [path]
+        files = files_in(path, "**/*") if is_directory(stat_of(path, "file", REMEDY)) else [path]
         texts += [_text(each) for each in files]
     return texts
 

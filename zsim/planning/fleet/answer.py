@@ -156,6 +156,6 @@ def _waiting(stock: Stock) -> str:
     return f"{share_words(stock.waited)} of the failures wait, {wait} on average over all"
 
 
-def honest(value: float) -> float:
+def three_digits(value: float) -> float:
     """Return a number with three digits."""
     return rounded(value, 3)
