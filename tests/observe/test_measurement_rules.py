@@ -20,7 +20,7 @@ from zsim.observe.drives.fit import Measurement
 from zsim.observe.evidence import benchmarks
 from zsim.observe.evidence.benchmarks import read_benchmarks
 from zsim.observe.pool_import import importing, release
-from zsim.observe.pool_import.finding import Evidence, Finding
+from zsim.observe.pool_import.finding import Finding, PoolOutputs
 from zsim.observe.pool_import.given import files, host_facts
 from zsim.observe.pool_import.given.files import PoolFiles
 from zsim.observe.traces.replay import Replay
@@ -292,9 +292,9 @@ def test_facts_of_several_texts_complete_each_other() -> None:
 def legacy(*names: str, **more: Any) -> str | None:
     """Return the release taken for a status of before 0.8."""
     status = PoolStatus("tank", "ONLINE", tuple(named_vdev(name, "ONLINE") for name in names), **more)
-    evidence = Evidence(PoolFiles(), status)
-    release._find_legacy(evidence)
-    return evidence.text("release")
+    outputs = PoolOutputs(PoolFiles(), status)
+    release._find_legacy(outputs)
+    return outputs.text("release")
 
 
 def test_a_release_before_0_8_is_told_by_units_tabs_and_names() -> None:
@@ -314,8 +314,8 @@ def test_a_release_before_0_8_is_told_by_units_tabs_and_names() -> None:
 def test_a_form_is_of_the_latest_release_that_was_there_when_it_was_printed() -> None:
     def taken(year: int | None) -> str:
         at = datetime(year, 6, 1) if year else None
-        evidence = Evidence(PoolFiles(), PoolStatus("tank", "", (), at=at))
-        return release._in_time(evidence, "openzfs-2.3", "says", "openzfs-2.2")[0]
+        outputs = PoolOutputs(PoolFiles(), PoolStatus("tank", "", (), at=at))
+        return release._in_time(outputs, "openzfs-2.3", "says", "openzfs-2.2")[0]
 
     assert taken(None) == "openzfs-2.3"
     assert taken(2023) == "openzfs-2.2"

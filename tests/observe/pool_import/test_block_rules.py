@@ -9,7 +9,7 @@ import pytest
 
 from tests.observe.pool_import.test_space_rules import disk, group, listed, with_child
 from zsim.observe.pool_import import blocks
-from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.given.files import PoolFiles
 from zsim.observe.pool_import.layout import Tops
 from zsim.observe.zdb.blocks import BlockStatistics, SizeRow, TypeRow
@@ -60,14 +60,14 @@ def test_sizes_of_a_list_of_pointers_are_those_of_its_data() -> None:
     found.psize[:] = (7, 150_000, 10_000)
     found.asize[:] = (40_000, 300_000, 60_000)
     found.lsizes[1, 17], found.lsizes[2, 14], found.lsizes[0, 20] = 2 << 17, 1 << 14, 1 << 40
-    told = blocks.data_sizes(Evidence(PoolFiles(pointers=found)))
+    told = blocks.data_sizes(PoolOutputs(PoolFiles(pointers=found)))
     assert told is not None
     assert (told.recordsize, told.source) == (1 << 17, "zdb -Lbbbbb")
     assert told.mean_lsize == pytest.approx((2 * 131072 + 16384) / 3.0)
     assert told.mean_psize == pytest.approx(160_000 / 3.0)
     assert (told.volume_share, told.metadata_share) == (pytest.approx(1.0 / 16.0), pytest.approx(0.1))
     found.blocks[1:] = 0
-    assert blocks.data_sizes(Evidence(PoolFiles(pointers=found))) is None
+    assert blocks.data_sizes(PoolOutputs(PoolFiles(pointers=found))) is None
 
 
 def rows(*data: tuple[str, int, int, int, int], total: int | None = None) -> list[TypeRow]:
@@ -190,26 +190,26 @@ def test_what_special_vdevs_take_is_that_of_the_fullest_dataset() -> None:
                         (1 << 25, None)]
 )  # fmt: skip
 def test_a_stated_record_size_is_a_power_of_two_that_zfs_takes(size: int, found: int | None) -> None:
-    evidence = Evidence(PoolFiles(facts=[known("recordsize", size)]), PoolStatus("tank", "", ()))
-    blocks._find_stated_record(evidence)
-    assert evidence.value("recordsize") == found
+    outputs = PoolOutputs(PoolFiles(facts=[known("recordsize", size)]), PoolStatus("tank", "", ()))
+    blocks._find_stated_record(outputs)
+    assert outputs.value("recordsize") == found
 
 
 def test_blocks_tell_a_use_and_the_record_size_unless_files_are_smaller(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def found(told: blocks.DataSizes | None, release: str = "openzfs-2.3") -> Evidence:
-        monkeypatch.setattr(blocks, "data_sizes", lambda evidence: told)
-        evidence = Evidence(
+    def found(told: blocks.DataSizes | None, release: str = "openzfs-2.3") -> PoolOutputs:
+        monkeypatch.setattr(blocks, "data_sizes", lambda outputs: told)
+        outputs = PoolOutputs(
             PoolFiles(facts=[known("recordsize", 1 << 16)]), PoolStatus("tank", "", (group("mirror2"),))
         )
-        evidence.find("release", release, "")
-        blocks.find_blocks(evidence, Tops((group("mirror2"),), "zpool status", evidence))
-        return evidence
+        outputs.find("release", release, "")
+        blocks.find_blocks(outputs, Tops((group("mirror2"),), "zpool status", outputs))
+        return outputs
 
     def values(told: blocks.DataSizes | None, release: str = "openzfs-2.3") -> tuple[Any, Any, int]:
-        evidence = found(told, release)
-        return evidence.value("history"), evidence.value("recordsize"), len(evidence.notes)
+        outputs = found(told, release)
+        return outputs.value("history"), outputs.value("recordsize"), len(outputs.notes)
 
     assert values(None) == (None, 1 << 16, 0), "what a dataset is said to have"
     assert values(sizes()) == (None, 1 << 17, 0)
@@ -228,9 +228,9 @@ def test_sectors_are_those_of_zdb_then_of_zpool_get() -> None:
     def found(*shifts: int | None, stated: int | None = None) -> tuple[object, int]:
         vdevs = tuple(group("mirror2", n, ashift=shift) for n, shift in enumerate(shifts))
         facts = [known("ashift", stated)] if stated is not None else []
-        evidence = Evidence(PoolFiles(facts=list(facts)), PoolStatus("tank", "", vdevs))
-        blocks._find_ashift(evidence, Tops(vdevs, "zdb -C", evidence))
-        return evidence.value("ashift"), len(evidence.notes)
+        outputs = PoolOutputs(PoolFiles(facts=list(facts)), PoolStatus("tank", "", vdevs))
+        blocks._find_ashift(outputs, Tops(vdevs, "zdb -C", outputs))
+        return outputs.value("ashift"), len(outputs.notes)
 
     assert found(12, 12, stated=9) == (12, 0)
     assert found(9, 12) == (9, 1)
@@ -246,11 +246,11 @@ def test_sectors_smaller_than_those_of_the_drives_are_told_by_the_status() -> No
     odd = with_child(vdev, disk("d", note=note))
 
     def found(*vdevs: Vdev, **more: Any) -> object:
-        evidence = Evidence(
+        outputs = PoolOutputs(
             PoolFiles(facts=[known("ashift", 12)] if more else []), PoolStatus("t", "", vdevs)
         )
-        blocks._find_ashift(evidence, Tops(vdevs, "zpool status", evidence))
-        return evidence.value("ashift")
+        blocks._find_ashift(outputs, Tops(vdevs, "zpool status", outputs))
+        return outputs.value("ashift")
 
     assert found(vdev) is None
     assert found(odd) == 9
@@ -258,11 +258,11 @@ def test_sectors_smaller_than_those_of_the_drives_are_told_by_the_status() -> No
 
 
 def test_fragmentation_is_told_by_the_list_and_has_four_digits() -> None:
-    evidence = Evidence(PoolFiles(), PoolStatus("tank", "", (group("mirror2"),)))
-    evidence.listed = listed(frag=0.123456)
-    blocks._find_frag(evidence, Tops((group("mirror2"),), "zpool status", evidence))
-    assert evidence.value("frag") == 0.1235
-    old = Evidence(PoolFiles(), PoolStatus("tank", "", (group("mirror2"),)))
+    outputs = PoolOutputs(PoolFiles(), PoolStatus("tank", "", (group("mirror2"),)))
+    outputs.listed = listed(frag=0.123456)
+    blocks._find_frag(outputs, Tops((group("mirror2"),), "zpool status", outputs))
+    assert outputs.value("frag") == 0.1235
+    old = PoolOutputs(PoolFiles(), PoolStatus("tank", "", (group("mirror2"),)))
     old.listed = listed(frag=0.5)
     old.find("release", "freebsd-9.1", "")
     blocks._find_frag(old, Tops((group("mirror2"),), "zpool status", old))

@@ -9,7 +9,7 @@ import pytest
 
 from zsim.observe.pool_import import classes, layout, space, vdev_sizes
 from zsim.observe.pool_import.find_drives import drives_of, find_new_size
-from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.given.files import PoolFiles
 from zsim.observe.pool_import.layout import Tops
 from zsim.observe.zpool.listing import PoolList, Space
@@ -52,15 +52,15 @@ def listed(*rows: tuple[Vdev, Space], exact: bool = False, **whole: Any) -> Pool
     return PoolList("tank", Space(**whole), rows, {}, exact, frozenset())
 
 
-def evidence_of(*vdevs: Vdev, scan: Scan | None = None, **more: Any) -> Evidence:
+def outputs_of(*vdevs: Vdev, scan: Scan | None = None, **more: Any) -> PoolOutputs:
     """Return the evidence of a pool with a status that shows these vdevs."""
     status = PoolStatus("tank", "ONLINE", vdevs, scan=scan, scans=(scan,) if scan else ())
-    return Evidence(PoolFiles(), status, statuses=[status], **more)
+    return PoolOutputs(PoolFiles(), status, statuses=[status], **more)
 
 
-def values(evidence: Evidence) -> dict[str, object]:
+def values(outputs: PoolOutputs) -> dict[str, object]:
     """Return what was found, by field."""
-    return {name: found.value for name, found in evidence.findings.items()}
+    return {name: found.value for name, found in outputs.findings.items()}
 
 
 # How large the drives are.
@@ -79,8 +79,8 @@ def test_the_smallest_drive_is_the_least_that_gives_the_space(text: str, drive: 
 
 def drive_for(total: int, *vdevs: Vdev, rounded: bool = False) -> tuple[int, bool]:
     """Return the drive that is taken for a pool of a size."""
-    evidence = evidence_of(*vdevs)
-    return space._drive_for(evidence, Tops(vdevs, "zpool status", evidence), total, rounded)
+    outputs = outputs_of(*vdevs)
+    return space._drive_for(outputs, Tops(vdevs, "zpool status", outputs), total, rounded)
 
 
 def test_a_size_near_that_of_a_usual_drive_is_that_drive() -> None:
@@ -108,9 +108,9 @@ def test_the_space_of_the_pool_is_told_by_the_best_output_there_is() -> None:
     rows = [(vdevs[0], Space(size=3 * TB, alloc=TB)), (vdevs[1], Space(size=4 * TB, alloc=2 * TB))]
 
     def total(*tops: Vdev, shown: PoolList | None = None) -> tuple[int | None, str, bool]:
-        evidence = evidence_of(*tops)
-        evidence.listed = shown
-        return space._total(evidence, Tops(tops, "zpool status", evidence))
+        outputs = outputs_of(*tops)
+        outputs.listed = shown
+        return space._total(outputs, Tops(tops, "zpool status", outputs))
 
     assert total(*vdevs) == (None, "metaslabs of zdb -m", False)
     assert total(*vdevs, shown=listed(*rows, size=9 * TB)) == (7 * TB, "SIZE of zpool list -v", True)
@@ -133,9 +133,9 @@ def test_what_is_allocated_is_told_by_the_best_output_there_is() -> None:
     rows = [(vdevs[0], Space(alloc=TB)), (vdevs[1], Space(alloc=2 * TB))]
 
     def alloc(shown: PoolList | None = None, scan: Scan | None = None) -> tuple[int | None, str]:
-        evidence = evidence_of(*vdevs, scan=scan)
-        evidence.listed = shown
-        return space._alloc(evidence, Tops(vdevs, "zpool status", evidence))
+        outputs = outputs_of(*vdevs, scan=scan)
+        outputs.listed = shown
+        return space._alloc(outputs, Tops(vdevs, "zpool status", outputs))
 
     scrub = Scan("scrub", "running", total=5 * TB)
     assert alloc() == (None, "")
@@ -152,9 +152,9 @@ def test_vdevs_of_drives_of_several_sizes_are_told_where_they_are_taken_as_one()
 
     def notes(*drives: int) -> int:
         vdevs = tuple(group("mirror2", n, asize=vdev_asize(spec, size)) for n, size in enumerate(drives))
-        evidence = evidence_of(*vdevs)
-        space._note_mixed(evidence, Tops(vdevs, "zpool status", evidence))
-        return len(evidence.notes)
+        outputs = outputs_of(*vdevs)
+        space._note_mixed(outputs, Tops(vdevs, "zpool status", outputs))
+        return len(outputs.notes)
 
     assert notes(4 * TB, 4 * TB) == 0
     assert notes(4 * TB, round(4.1 * TB)) == 0
@@ -165,13 +165,13 @@ def test_drives_of_other_classes_have_their_own_size() -> None:
     special = Layout.parse("mirror2").vdevs[0]
 
     def size(asize: int | None = None, listed_size: int | None = None) -> object:
-        evidence = evidence_of(group("raidz2x6"))
-        tops = Tops(evidence.status.vdevs, "zpool status", evidence)  # type: ignore[union-attr]
+        outputs = outputs_of(group("raidz2x6"))
+        tops = Tops(outputs.status.vdevs, "zpool status", outputs)  # type: ignore[union-attr]
         tops.classes.vdevs = [group("mirror2", 1, asize=asize)]
         tops.classes.specs = [replace(special, alloc_class="special")]
         tops.classes.spaces = [Space(size=listed_size)]
-        space.find_class_drives(evidence, tops)
-        found = evidence.findings.get("special_drive_size")
+        space.find_class_drives(outputs, tops)
+        found = outputs.findings.get("special_drive_size")
         return (found.value, found.inferred, found.source) if found else None
 
     usual = vdev_asize(special, 480 * 10**9)
@@ -188,8 +188,8 @@ def test_drives_of_other_classes_have_their_own_size() -> None:
 def test_a_resilver_that_runs_tells_by_its_share_and_one_that_is_over_by_its_bytes() -> None:
     def told(*scans: Scan, named: int | None = 4 * TB) -> tuple[int | None, str]:
         statuses = [PoolStatus("tank", "", (), scans=(each,)) for each in scans]
-        evidence = Evidence(PoolFiles(), statuses=statuses, named_size=named)
-        return space.resilvered_alloc(evidence, Layout.parse("raidz2x6"))
+        outputs = PoolOutputs(PoolFiles(), statuses=statuses, named_size=named)
+        return space.resilvered_alloc(outputs, Layout.parse("raidz2x6"))
 
     over = Scan("resilver", "finished", repaired=TB, date="Sun Nov 15")
     assert told(over) == (6 * TB, "as much on every drive as the resilver on Sun Nov 15 put on one")
@@ -210,11 +210,11 @@ def test_a_resilver_that_runs_tells_by_its_share_and_one_that_is_over_by_its_byt
 def test_the_new_drive_has_a_size_of_its_own_where_it_is_larger() -> None:
     def size(new: int, old: object = 4 * TB, target: object = None) -> object:
         swap = with_child(group("mirror2"), pair(disk("a"), disk("b", size=new)))
-        evidence = evidence_of(swap)
-        evidence.find("drive_size", old, "")
-        evidence.find("target", target, "")
-        space._find_new_size(evidence)
-        return evidence.value("new_drive_size")
+        outputs = outputs_of(swap)
+        outputs.find("drive_size", old, "")
+        outputs.find("target", target, "")
+        space._find_new_size(outputs)
+        return outputs.value("new_drive_size")
 
     assert size(8 * TB) == 8 * TB
     assert size(round(4.13 * TB)) == round(4.13 * TB)
@@ -227,11 +227,11 @@ def test_a_new_drive_has_the_size_of_its_name() -> None:
     def size(
         new: int | None, old: int | None = 4 * TB, drive: str | None = None, known: object = None
     ) -> object:
-        evidence = Evidence(PoolFiles(), named_size=old, new_named_size=new)
-        evidence.find("new_drive", drive, "")
-        evidence.find("new_drive_size", known, "")
-        find_new_size(evidence)
-        return evidence.value("new_drive_size")
+        outputs = PoolOutputs(PoolFiles(), named_size=old, new_named_size=new)
+        outputs.find("new_drive", drive, "")
+        outputs.find("new_drive_size", known, "")
+        find_new_size(outputs)
+        return outputs.value("new_drive_size")
 
     assert size(8 * TB) == 8 * TB
     assert size(round(4.11 * TB)) is None
@@ -251,10 +251,10 @@ def test_a_new_drive_has_the_size_of_its_name() -> None:
 
 def replacement(*vdevs: Vdev, scan: Scan | None = None) -> tuple[int, dict[str, object], list[str]]:
     """Return the place of the vdev that is repaired, what was found and what was said."""
-    evidence = evidence_of(*vdevs, scan=scan)
-    tops = Tops(vdevs, "zpool status", evidence)
-    place = layout._find_replacement(evidence, tops)
-    return place, values(evidence), evidence.notes
+    outputs = outputs_of(*vdevs, scan=scan)
+    tops = Tops(vdevs, "zpool status", outputs)
+    place = layout._find_replacement(outputs, tops)
+    return place, values(outputs), outputs.notes
 
 
 RUNS = Scan("resilver", "running")
@@ -358,18 +358,18 @@ def test_names_of_drives_without_those_that_replace() -> None:
 
 def test_the_vdev_that_is_repaired_has_redundancy() -> None:
     mirror, single = group("mirror2"), disk("lone")
-    evidence = evidence_of(single, mirror)
-    tops = Tops((single, mirror), "zpool status", evidence)
-    assert layout._redundant(tops, 0, evidence) == 1
-    assert layout._redundant(tops, 1, evidence) == 1
-    evidence.find("operation", "scrub", "")
-    assert layout._redundant(tops, 0, evidence) == 0
+    outputs = outputs_of(single, mirror)
+    tops = Tops((single, mirror), "zpool status", outputs)
+    assert layout._redundant(tops, 0, outputs) == 1
+    assert layout._redundant(tops, 1, outputs) == 1
+    outputs.find("operation", "scrub", "")
+    assert layout._redundant(tops, 0, outputs) == 0
 
 
 def test_numbers_of_vdevs_are_the_ends_of_their_names_unless_two_are_alike() -> None:
     def ids(*names: str) -> list[int]:
         vdevs = tuple(replace(group("mirror2"), name=name) for name in names)
-        return Tops(vdevs, "zpool status", evidence_of(*vdevs)).ids
+        return Tops(vdevs, "zpool status", outputs_of(*vdevs)).ids
 
     assert ids("mirror-0", "mirror-2") == [0, 2]
     assert ids("mirror-1", "mirror-1") == [0, 1]
@@ -382,7 +382,7 @@ def test_numbers_of_vdevs_are_the_ends_of_their_names_unless_two_are_alike() -> 
 def test_drives_of_caches_and_spares_are_counted() -> None:
     sections = {"cache": (disk(), disk()), "spares": (disk(), Vdev("draid1-0-0", "distributed-spare"))}
     status = PoolStatus("tank", "ONLINE", (group("mirror2"),), sections)
-    found = classes.ClassTops(Evidence(PoolFiles(), status))
+    found = classes.ClassTops(PoolOutputs(PoolFiles(), status))
     assert (found.cache, found.spares) == (2, 1)
 
 
@@ -390,11 +390,11 @@ def test_the_repair_of_a_special_vdev_is_one_of_its_drives() -> None:
     def found(*children: Vdev, known: dict[str, object] | None = None) -> dict[str, object]:
         special = with_child(group("mirror3", 1), *children)
         status = PoolStatus("tank", "ONLINE", (group("mirror2"),), {"special": (special,)})
-        evidence = Evidence(PoolFiles(), status)
+        outputs = PoolOutputs(PoolFiles(), status)
         for name, value in (known or {}).items():
-            evidence.find(name, value, "")
-        classes.find_special_repair(evidence, classes.ClassTops(evidence))
-        return values(evidence)
+            outputs.find(name, value, "")
+        classes.find_special_repair(outputs, classes.ClassTops(outputs))
+        return values(outputs)
 
     asked = {"replace_in": "special", "replace": 1, "old_drive": "missing"}
     assert found() == {}
@@ -417,10 +417,10 @@ def test_the_repair_of_a_special_vdev_is_one_of_its_drives() -> None:
 )  # fmt: skip
 def test_vdevs_that_are_not_equally_full_are_told_one_by_one(shares: Any, fills: Any) -> None:
     spaces = [Space(size=10**9, alloc=None if each is None else round(each * 10**9)) for each in shares]
-    evidence = Evidence(PoolFiles())
-    assert classes.find_fills(evidence, spaces) is (fills is not None)
-    assert evidence.value("vdev_fills") == fills
-    assert len(evidence.notes) == (fills is not None)
+    outputs = PoolOutputs(PoolFiles())
+    assert classes.find_fills(outputs, spaces) is (fills is not None)
+    assert outputs.value("vdev_fills") == fills
+    assert len(outputs.notes) == (fills is not None)
 
 
 def test_vdevs_of_drives_that_differ_have_the_largest_and_each_its_fill() -> None:
@@ -432,9 +432,9 @@ def test_vdevs_of_drives_that_differ_have_the_largest_and_each_its_fill() -> Non
             vdev_sizes.DataVdev(vdev, spec, Space(size=vdev_asize(spec, size), alloc=alloc))
             for vdev, size, alloc in zip((small, large), sizes, allocs, strict=True)
         ]
-        evidence = Evidence(PoolFiles())
-        assert vdev_sizes.find_unequal(evidence, rows, sum(allocs)) is bool(evidence.findings)
-        return values(evidence)
+        outputs = PoolOutputs(PoolFiles())
+        assert vdev_sizes.find_unequal(outputs, rows, sum(allocs)) is bool(outputs.findings)
+        return values(outputs)
 
     both = found((2 * TB, 4 * TB), (TB, 3 * TB))
     assert both["drive_size"] == 4 * TB
@@ -444,4 +444,4 @@ def test_vdevs_of_drives_that_differ_have_the_largest_and_each_its_fill() -> Non
     assert found((2 * TB, 4 * TB), (0, 3 * TB)) == {}
     assert found((2 * TB, 4 * TB), (TB, 5 * TB)) == {}
     one = [vdev_sizes.DataVdev(small, spec, Space(size=TB, alloc=1))]
-    assert not vdev_sizes.find_unequal(Evidence(PoolFiles()), one, 1)
+    assert not vdev_sizes.find_unequal(PoolOutputs(PoolFiles()), one, 1)
