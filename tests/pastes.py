@@ -16,10 +16,8 @@ raidz2-0 DEGRADED
 """Six drives, of which the fourth is replaced; `mark`: what stands behind the new one."""
 
 
-def status(
-    scan: str, tree: str = RAIDZ2, *, pool: str = "tank", state: str = "DEGRADED", more: str = ""
-) -> str:
-    """Return a status as it is printed.
+def status(scan: str, tree: str = RAIDZ2, *, state: str = "DEGRADED") -> str:
+    """Return a status of the pool tank as it is printed.
 
     Parameters
     ----------
@@ -28,18 +26,17 @@ def status(
     tree : str
         A line a vdev, indented by two a level: its name, its state unless ONLINE, and what stands behind its
         errors, in brackets or braces.
-    pool, state : str
-    more : str
-        Lines between the scan and the tree, such as that of a removal.
+    state : str
+        Of the pool and its root.
     """
     below = (f"  {line}" for line in tree.strip("\n").split("\n"))
-    rows = [_row(line) for line in (f"{pool} {state}", *below)]
+    rows = [_row(line) for line in (f"tank {state}", *below)]
     width = max(len(name) for name, *_ in rows)
     wide = max(len("STATE"), *(len(found) for _, found, _ in rows))
     lines = [f"{name:{width}}  {found:{wide}}     0     0     0{told}" for name, found, told in rows]
     head = f"{'NAME':{width}}  {'STATE':{wide}}  READ WRITE CKSUM"
     return (
-        f"  pool: {pool}\n state: {state}\n  scan: {scan}\n{more}config:\n\n"
+        f"  pool: tank\n state: {state}\n  scan: {scan}\nconfig:\n\n"
         + "".join(f"\t{line}\n" for line in (head, *lines))
         + "\nerrors: No known data errors\n"
     )
