@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.pastes import status
 from zsim.base.errors import InputError
 from zsim.case.resolve import resolve
 from zsim.cli.flags import stated_fields
@@ -188,28 +189,23 @@ def test_a_size_larger_than_the_replacement_that_is_named_is_refused_by_its_own_
     assert resolve({**stated, "new_drive_size": "8TB"}).new_drive_size == 8 * 10**12
 
 
-WAITS = """\
-  pool: tank
- state: {state}
-  scan: resilver in progress since Wed Nov 25 08:00:00 2026
-\t7T / 7T scanned, 2T / 7T issued at 650M/s
-\t487G resilvered, 28.57% done, 02:14:21 to go
-config:
-
-\tNAME             STATE     READ WRITE CKSUM
-\ttank             DEGRADED     0     0     0
-\t  raidz2-0       DEGRADED     0     0     0
-\t    sda          ONLINE       0     0     0
-\t    sdb          ONLINE       0     0     0
-\t    replacing-2  DEGRADED     0     0     0
-\t      sdc        UNAVAIL      0     0     0
-\t      sdx        ONLINE       0     0     0  (resilvering)
-\t    replacing-3  DEGRADED     0     0     0
-\t      sdd        UNAVAIL      0     0     0
-\t      sdy        ONLINE       0     0     0  (awaiting resilver)
-
-errors: No known data errors
-"""
+WAITS = status(
+    "resilver in progress since Wed Nov 25 08:00:00 2026\n"
+    "\t7T / 7T scanned, 2T / 7T issued at 650M/s\n"
+    "\t487G resilvered, 28.57% done, 02:14:21 to go",
+    """
+raidz2-0 DEGRADED
+  sda
+  sdb
+  replacing-2 DEGRADED
+    sdc UNAVAIL
+    sdx (resilvering)
+  replacing-3 DEGRADED
+    sdd UNAVAIL
+    sdy (awaiting resilver)
+""",
+    state="{state}",
+)
 
 
 @pytest.mark.parametrize("way", ["file", "flag", "pipe", "both"])

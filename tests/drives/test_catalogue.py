@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.sourced import unsourced_numbers
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.drives import catalogue
@@ -38,7 +39,7 @@ def test_there_are_forty_drives_and_those_asked_for():
 @pytest.mark.parametrize("name", list_drives())
 def test_every_number_of_a_drive_has_unit_kind_and_a_resolved_source(name):
     data = table(name)
-    assert model_data.unsourced_numbers(data) == []
+    assert unsourced_numbers(data) == []
     drive = load_drive(name)
     for quantity in (*drive.quantities.values(), *drive.observed.values(), *drive.drive_to_drive.values()):
         assert " " in quantity.source, f"{quantity.source} is a key without its text"

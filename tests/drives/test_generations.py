@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.sourced import unsourced_numbers
 from zsim.base import model_data
 from zsim.drives.catalogue import load_drive
 from zsim.drives.models.generations import LATEST, first_year, outer_rate, platters_in_use
@@ -13,7 +14,7 @@ TB = 10**12
 
 def test_every_number_has_a_source() -> None:
     data = model_data.load_toml(model_data.models_directory() / "platters" / "hard-disks.toml")
-    assert model_data.unsourced_numbers(data, free=("year",)) == []
+    assert unsourced_numbers(data, free=("year",)) == []
     for table in ("platter", "most_platters"):
         years = [each["year"] for each in data[table]]
         assert years == sorted(years)

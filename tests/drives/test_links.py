@@ -2,10 +2,11 @@
 
 import pytest
 
+from tests.sourced import unsourced_numbers
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.drives.catalogue import load_drive
-from zsim.drives.models.links import enclosure_from_table, list_enclosures, load_enclosure
+from zsim.drives.models.links import enclosure_from_table, load_enclosure
 from zsim.validation.formats.drive_runs import random_behind, random_contrast, streams_behind
 
 WANTED = {
@@ -14,10 +15,10 @@ WANTED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", list_enclosures())
+@pytest.mark.parametrize("name", model_data.names("enclosures"))
 def test_every_number_of_an_enclosure_is_sourced_and_the_tree_is_whole(name):
     data = model_data.load("enclosures", name)
-    assert model_data.unsourced_numbers(data) == []
+    assert unsourced_numbers(data) == []
     enclosure = load_enclosure(name)
     flat = enclosure.flatten()
     assert flat[0].parent == -1
@@ -27,7 +28,7 @@ def test_every_number_of_an_enclosure_is_sourced_and_the_tree_is_whole(name):
 
 
 def test_the_enclosures_asked_for_are_there():
-    assert set(list_enclosures()) >= WANTED
+    assert set(model_data.names("enclosures")) >= WANTED
     assert load_enclosure("jbod-60").bays == 60
     assert load_enclosure("sas-expander").bays == 24
 

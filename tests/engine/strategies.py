@@ -30,8 +30,8 @@ from zsim.engine.window import Window
 from zsim.operation.txg import TxgRules
 from zsim.scan.items import ScanItems
 from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program
-from zsim.vdevs.draid import ROW_HEIGHT, draid_asize, draid_usable_bytes
-from zsim.vdevs.kind import LOG, NORMAL
+from zsim.vdevs.draid import ROW_HEIGHT, draid_asize
+from zsim.vdevs.kind import LOG, NORMAL, kind_of
 from zsim.vdevs.raidz import raidz_asize
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -321,7 +321,7 @@ def allocated(vdev: VdevModel, psize: int, columns: int = 0) -> int:
 def space(vdev: VdevModel) -> int:
     """Return how much of the vdev's address space the smallest of the drives holds for sure [bytes]."""
     if vdev.kind == "draid":
-        return draid_usable_bytes(USED, vdev.data, vdev.parity, len(vdev.read_leaf), vdev.spares)
+        return kind_of(vdev.kind).address_space(vdev, USED)
     return USED * (1 if vdev.kind == "mirror" else len(vdev.read_leaf))
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 
 import zsim
 from zsim.drives.models.parameters import DriveParameters
-from zsim.engine import codes
 from zsim.engine.codes import (
     ASYNC_READ,
     ASYNC_WRITE,
@@ -30,7 +28,6 @@ from zsim.engine.codes import (
     SYNC_READ,
 )
 from zsim.engine.compiled import plane as compiled_plane
-from zsim.engine.compiled import records
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import (
     LABEL_BYTES,
@@ -43,81 +40,23 @@ from zsim.engine.model import (
     ScanRules,
     VdevModel,
 )
-from zsim.engine.reference.clock import Clock, Signal, Steps
 from zsim.engine.reference.plane import ReferencePlane
-from zsim.engine.reference.state import LeafState, Shared
 from zsim.engine.window import Window
 from zsim.operation.control import RunClock, ScanControl
 from zsim.operation.txg import SyncWrites, TxgRules
 from zsim.scan.items import ScanItems
 from zsim.scan.program import OP_ISSUE, OP_VISIT, Program
 from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
-from zsim.vdevs.kind import LOG, NORMAL
-from zsim.vdevs.mirror import BY_OFFSET, BY_PENDING
 from zsim.vdevs.permutations import draid_permutations
 from zsim.vdevs.raidz import raidz_map, raidz_piece
 
-from . import strategies
-from .playing import POOLS, build, play, txg_by_txg
+from .playing import build, play, txg_by_txg
 from .strategies import MIB, Scenario, scenarios
 
 ENGINES = pytest.mark.parametrize("engine", [CompiledPlane, ReferencePlane])
 ROOMY = settings(suppress_health_check=list(HealthCheck))
 ENGINE_ROOM = Path(zsim.__file__).parent / "engine"
 ENGINE_FOLDERS = ("compiled", "reference")
-
-
-# The clock.
-
-
-def test_events_of_one_moment_go_by_slot() -> None:
-    clock, seen = Clock(), []
-
-    def waits(slot: int) -> Steps:
-        yield clock.at(0.1 + 0.2, slot)
-        seen.append(slot)
-
-    for slot in (3, 1, 2):
-        clock.process(waits(slot))
-    clock.run()
-    assert seen == [1, 2, 3]
-    assert clock.now == 0.1 + 0.2
-
-
-@settings(max_examples=200)
-@given(st.floats(0.0, 1e7), st.floats(0.0, 1e7), st.floats(1e-12, 1e3))
-def test_moments_are_met_to_the_bit(now: float, due: float, more: float) -> None:
-    clock = Clock()
-    clock.pass_to(now)
-    assert clock.now == now
-    for time in sorted((max(now, due), now + more)):
-        clock.pass_to(time)
-        assert clock.now == time
-
-
-def test_what_is_woken_goes_on_before_the_next_moment_of_that_time() -> None:
-    clock, seen = Clock(), []
-    signal = Signal(clock)
-
-    def waiter() -> Steps:
-        while True:
-            yield signal.wait()
-            seen.append(("woken", clock.now))
-
-    def wakes(slot: int) -> Steps:
-        yield clock.at(1.0, slot)
-        seen.append((f"slot {slot}", clock.now))
-        signal.give()
-        signal.give()
-
-    clock.process(waiter())
-    for slot in (1, 0):
-        clock.process(wakes(slot))
-    clock.settle()
-    assert seen == []
-    clock.run()
-    assert seen == [("slot 0", 1.0), ("woken", 1.0), ("slot 1", 1.0), ("woken", 1.0)]
-    assert clock.peek() == np.inf
 
 
 # Small cases worked out by hand, on both engines.
@@ -624,135 +563,3 @@ def test_the_compiled_pools_are_whole_again_at_the_end(scenario: Scenario) -> No
     for first, name in pools.items():
         array = getattr(plane.memory, name)
         assert free_entries(array, plane.general(first)) == len(array), name
-
-
-# Mirrors, on both engines.
-
-
-def read_by_leaf(engine: Any, rules: QueueRules, items: ScanItems, window: int = 1) -> list[int]:
-    """Return how many blocks are read from each leaf of a 3-way mirror whose first child is a new drive."""
-    vdev = VdevModel(kind="mirror", parity=0, ashift=12, read_leaf=(-1, 1, 2), write_leaf=(0, -1, -1))
-    leaves = tuple(LeafModel(drive=FLASH) for _ in range(3))
-    plane = engine(mirror_model(leaves=leaves, vdevs=(vdev,), queue=rules), items, records=10_000)
-    issue_all(plane, len(items), window=window)
-    assert plane.advance(np.inf) == EXIT_DRAINED
-    return [int(count) for count in plane.leaves["reads"]]
-
-
-@ENGINES
-@pytest.mark.parametrize("rule", [BY_OFFSET, BY_PENDING])
-def test_to_0_6_5_the_side_behind_a_new_drive_reads_twice_as_much(engine: Any, rule: int) -> None:
-    # A block takes 2 ms, read and write, so that turns of 10 ms go round with every fifth.
-    items = replace(far_apart(90), offset=np.arange(90, dtype=np.int64) * 2 * MIB)
-    rules = QueueRules(non_interactive=False, mirror_rule=rule)
-    # Rounding decides on which side of the end of a turn a block is read.
-    assert read_by_leaf(engine, rules, items) == pytest.approx([0, 60, 30], abs=2)
-
-
-@ENGINES
-def test_flash_weighs_a_jump_as_one_waiting_command(engine: Any) -> None:
-    # Leaf 1 has read block 0 and is read on; at a seek cost of 5 it would be, with two more waiting.
-    items = replace(far_apart(4), offset=np.array([0, 1, 2, 3], np.int64) * 24 * 4096)
-    rules = QueueRules(non_interactive=False, aggregation_limit_flash=0, maximum=(10, 10, 3, 2, 9, 3))
-    items = replace(items, psize=np.full(4, 24 * 4096))
-    assert read_by_leaf(engine, rules, items, window=4) == [0, 2, 2]
-    assert read_by_leaf(engine, replace(rules, mirror_flash_seek_cost=5), items, window=4) == [0, 4, 0]
-
-
-@ENGINES
-def test_mirrors_read_and_write_whole_sectors(engine: Any) -> None:
-    vdev = replace(MIRROR, ashift=12)
-    plane = engine(mirror_model(vdevs=(vdev,)), far_apart(5, psize=1024), records=100)
-    issue_all(plane, 5, window=2)
-    assert plane.advance(np.inf) == EXIT_DRAINED
-    assert plane.records["length"].tolist() == [4096] * 10
-
-
-# What keeps the two engines, and the tests, together.
-
-
-def test_shared_values_are_those_of_the_compiled_engine() -> None:
-    compiled = set(records.GENERAL_DTYPE.names or ())
-    shared = {field.name for field in fields(Shared)} | {"now"}
-    assert compiled - shared == POOLS
-    assert shared - compiled == {"clock", "queue", "scan", "minimum", "maximum"}
-
-
-def test_leaf_counters_are_those_of_the_compiled_engine() -> None:
-    lengths = {"queued", "in_service", "held", "acknowledging", "awaited"}
-    assert {field.name for field in fields(LeafState)} | lengths == set(codes.LEAF_DTYPE.names or ())
-
-
-@pytest.mark.parametrize(
-    ("model", "drawn"),
-    [
-        (DriveParameters, strategies.DRIVE),
-        (DriveParameters, strategies.FLASH),
-        (QueueRules, strategies.QUEUE),
-        (ScanRules, strategies.SCAN),
-        (ClientModel, strategies.CLIENTS),
-        (LinkModel, strategies.LINK),
-        (TxgRules, strategies.TXG),
-    ],
-)
-def test_every_parameter_is_generated(model: Any, drawn: dict[str, Any]) -> None:
-    assert {field.name for field in fields(model)} == set(drawn)
-
-
-def test_the_planes_have_one_interface() -> None:
-    inside = {"memory"}
-    compiled, reference = (
-        {name for name in dir(engine(mirror_model(), far_apart(1))) if not name.startswith("_")} - inside
-        for engine in (CompiledPlane, ReferencePlane)
-    )
-    assert compiled <= reference
-
-
-def test_the_reference_engine_borrows_nothing_from_the_compiled_one() -> None:
-    paths = list((ENGINE_ROOM / "reference").glob("*.py"))
-    assert len(paths) > 5
-    for path in paths:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom):
-                assert not (node.module or "").startswith("zsim.engine.compiled"), (
-                    f"{path.name}:{node.lineno}"
-                )
-
-
-def test_the_engines_have_the_same_files_for_the_same_things() -> None:
-    compiled, reference = (
-        {path.name for path in (ENGINE_ROOM / name).glob("*.py")} for name in ENGINE_FOLDERS
-    )
-    for name in ("plane", "queue", "drive", "vdev", "scan", "clients"):
-        assert f"{name}.py" in compiled & reference
-
-
-@ENGINES
-@pytest.mark.parametrize(("kind", "waits"), [(NORMAL, True), (LOG, False)])
-def test_a_scan_gives_way_to_what_is_written_to_the_pool_and_not_to_its_log(
-    engine: Any, kind: str, waits: bool
-) -> None:
-    """To 0.7 a scan sleeps before each block while clients are active, but for a separate intent log."""
-    clients = ClientModel(kind="sync-write", count=1, think_s=0.001, seed=3)
-    one = mirror_model(clients=(clients,))
-    model = replace(
-        one,
-        leaves=(*one.leaves, one.leaves[0]),
-        vdevs=(*one.vdevs, log_of(len(one.leaves), kind)),
-        scan=replace(one.scan, delay_ticks=200, tick_s=0.001, idle_window_s=0.05),
-    )
-    items = far_apart(5)
-    vdev = np.array([0, 0, 0, 0, len(one.vdevs)])
-    plane = engine(model, replace(items, vdev=vdev), log_items=np.array([4]))
-    plane.start_clients()
-    assert plane.advance(0.5) == EXIT_HORIZON
-    issue_all(plane, 4, window=1)
-    assert plane.advance(np.inf) == EXIT_DRAINED
-    assert (plane.now > 0.5 + 4 * 0.19) is waits
-
-
-def log_of(leaf: int, kind: str) -> VdevModel:
-    """A vdev of one drive."""
-    return VdevModel(
-        kind="mirror", parity=0, ashift=12, read_leaf=(leaf,), write_leaf=(-1,), alloc_class=kind
-    )

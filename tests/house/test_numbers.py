@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import zsim
+from tests.sourced import unsourced_numbers
 from zsim.base import constants as numbers
 from zsim.base import model_data
 from zsim.base.errors import InputError
@@ -68,7 +69,7 @@ def test_every_number_of_the_files_is_used_and_has_a_source() -> None:
     there = set()
     for path in FILES:
         data = model_data.load_toml(path)
-        assert model_data.unsourced_numbers(data) == []
+        assert unsourced_numbers(data) == []
         there |= {f"{path.stem}.{key}" for key in data}
     assert there == asked_for()
 

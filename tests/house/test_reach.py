@@ -10,12 +10,8 @@ import zsim
 PACKAGE = Path(zsim.__file__).parent
 ROOMS = ("vdevs", "drives")
 HELPERS = {
-    # Catalogues and layouts, asked for by hand.
-    "draid_usable_bytes", "list_enclosures",
-    # One block at a time: what tests hold kernels and arrays against.
-    "pieces_of", "raidz_child_pieces", "raidz_column_test",
-    # A rule of the source that no case here meets: drives are replaced by a resilver, not scrubbed meanwhile.
-    "mirror_scrub_reads_all",
+    # One block at a time: what tests hold kernels against.
+    "pieces_of",
 }  # fmt: skip
 """For people who read and try things: nothing of zsim calls them."""
 

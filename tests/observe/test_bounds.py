@@ -24,7 +24,7 @@ from zsim.observe.evidence.host_iostat import read_host_iostat
 from zsim.observe.evidence.pool_iostat import read_iostat
 from zsim.observe.evidence.scans import PoolThen, finished, running
 from zsim.observe.pool_import import gather
-from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.given.files import MAX_FILES, PoolFiles, paths_of
 from zsim.observe.pool_import.given.host_facts import VERSION_DOCUMENT
 from zsim.observe.texts import duration, plain, whole
@@ -274,8 +274,8 @@ def test_so_many_states_of_a_scan_are_kept_and_those_of_one_that_is_over_are_cou
                        scans=(Scan("scrub", "running", form="2.2", at=NOON, issued=n + 1, total=10**9),))
             for n in range(count)
         ]  # fmt: skip
-        evidence = Evidence(PoolFiles(), statuses=statuses)
-        return len(gather._running(evidence, PoolThen(), over)), evidence.notes
+        outputs = PoolOutputs(PoolFiles(), statuses=statuses)
+        return len(gather._running(outputs, PoolThen(), over)), outputs.notes
 
     assert states(3) == (3, [])
     assert states(gather.MOST_RUNNING + 1)[0] == gather.MOST_RUNNING

@@ -5,30 +5,12 @@ from __future__ import annotations
 import pytest
 
 import zsim
+from tests.pastes import status
 from zsim.base.errors import InputError
 from zsim.observe.evidence import kernel_log
 from zsim.observe.pool_import.given.host_facts import read_host
 
-STATUS = """
-  pool: tank
- state: DEGRADED
-  scan: {scan}
-config:
-
-\tNAME             STATE     READ WRITE CKSUM
-\ttank             DEGRADED     0     0     0
-\t  raidz2-0       DEGRADED     0     0     0
-\t    sda          ONLINE       0     0     0
-\t    sdb          ONLINE       0     0     0
-\t    sdc          ONLINE       0     0     0
-\t    replacing-3  DEGRADED     0     0     0
-\t      sdd        REMOVED      0     0     0
-\t      sdx        ONLINE       0     0     0  {mark}
-\t    sde          ONLINE       0     0     0
-\t    sdf          ONLINE       0     0     0
-
-errors: No known data errors
-"""
+STATUS = status("{scan}")
 STATED = {"drive": "st8000dm004", "recordsize": "1M", "history": "media-server"}
 
 

@@ -7,33 +7,18 @@ from datetime import datetime, timedelta
 import pytest
 
 import zsim
+from tests.pastes import RAIDZ2, status
 from zsim.planning.eta.lately import lately_of, stands_still, told_once
 from zsim.scenario.evidence import RunningScan
 
 BEGIN = datetime(2026, 11, 26, 2)
 T = 1024.0**4
-STATUS = """
-  pool: tank
- state: DEGRADED
-  scan: resilver in progress since Thu Nov 26 02:00:00 2026
-\t30.1T / 30.1T scanned, {issued}T / 30.1T issued at {rate}M/s
-\t1.10T resilvered, {share}% done, {left} to go
-config:
-
-\tNAME             STATE     READ WRITE CKSUM
-\ttank             DEGRADED     0     0     0
-\t  raidz2-0       DEGRADED     0     0     0
-\t    sda          ONLINE       0     0     0
-\t    sdb          ONLINE       0     0     0
-\t    sdc          ONLINE       0     0     0
-\t    replacing-3  DEGRADED     0     0     0
-\t      sdd        REMOVED      0     0     0
-\t      sdx        ONLINE       0     0     0  (resilvering)
-\t    sde          ONLINE       0     0     0
-\t    sdf          ONLINE       0     0     0
-
-errors: No known data errors
-"""
+STATUS = status(
+    "resilver in progress since Thu Nov 26 02:00:00 2026\n"
+    "\t30.1T / 30.1T scanned, {issued}T / 30.1T issued at {rate}M/s\n"
+    "\t1.10T resilvered, {share}% done, {left} to go",
+    RAIDZ2.format(mark="(resilvering)"),
+)
 
 
 def scan(hours: float, issued: float, **more: object) -> RunningScan:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.prediction.test_work_rules import UNWEIGHED, benches, case, response_of, work
 from zsim.case.member import Member
-from zsim.prediction import courses
+from zsim.prediction import courses, notes
 from zsim.prediction import work as working
 from zsim.prediction.evidence import probes
 from zsim.prediction.progress.course import Shape
@@ -295,19 +295,20 @@ def test_drives_that_sit_out_are_named_in_the_order_of_the_layout(monkeypatch: p
     made._let_sit_out()
     assert made.case.sitting == (5, 2)
     names = sorted(made.case.scenario.drive_of(each) for each in (5, 2))
-    assert made.sitting_note.startswith(f"drive {names[0]}, {names[1]} sits out")
+    assert notes.of_sitting(made.case).startswith(f"drive {names[0]}, {names[1]} sits out")
     monkeypatch.setattr(working, "sits_out", lambda given: ())
     sound = work()
     sound._let_sit_out()
-    assert (sound.sitting_note, sound.case.sitting) == ("", case().sitting)
+    assert (notes.of_sitting(sound.case), sound.case.sitting) == ("", case().sitting)
 
 
 def test_a_note_of_the_world_shown_says_so_where_its_use_was_drawn() -> None:
-    assert work()._of_the_world_shown("x") == (
+    assert notes.of_world_shown(work().case, "x") == (
         "in the simulated pool shown, x; say what the pool stores (--history)"
     )
-    assert work(scenario={"history": "media-server"})._of_the_world_shown("x") == "x"
-    assert work()._of_the_world_shown("") == ""
+    stated = work(scenario={"history": "media-server"}).case
+    assert notes.of_world_shown(stated, "x") == "x"
+    assert notes.of_world_shown(work().case, "") == ""
 
 
 @pytest.mark.parametrize("weighs", [True, False])

@@ -19,8 +19,8 @@ from zsim.prediction.answer.records import EvidenceUsed
 from zsim.prediction.inputs.ensemble import Unknown, normal_strata
 from zsim.prediction.runs import middle
 from zsim.prediction.runs.middle import MiddleWorld
-from zsim.prediction.runs.sampled import WARM_BLOCKS, SampledRun
-from zsim.prediction.runs.windows import SampledStream
+from zsim.prediction.runs.sampling.run import WARM_BLOCKS, SampledRun
+from zsim.prediction.runs.sampling.windows import SampledStream
 from zsim.prediction.statistics import response as regression
 from zsim.prediction.statistics.level import with_sampling
 from zsim.prediction.statistics.sampling import student

@@ -11,7 +11,7 @@ import pytest
 
 from zsim.case.resolve import resolve
 from zsim.case.worlds import Choice
-from zsim.prediction import api
+from zsim.prediction import api, notes
 from zsim.prediction import work as working
 from zsim.prediction.answer.records import Driver
 from zsim.prediction.groups import lost_when_moved
@@ -380,7 +380,7 @@ def test_possible_pools_without_room_are_left_out(monkeypatch: pytest.MonkeyPatc
     assert [each.history for each in made.members] == ran
     assert made.small == [float(number) for number in range(1, len(ran) + 1)]
     assert len(ran) < len(drawn)
-    assert made._of_those_without_room == (
+    assert notes.of_no_room(made.case, made._without_room) == (
         f"{len(drawn) - len(ran)} possible pools (maildir and vm-host) are not simulated: 50 % full, "
         "they have no hole large enough for the next block; say what the pool stores (--history)"
     )
@@ -390,7 +390,7 @@ def test_a_pool_without_room_in_any_world_is_refused() -> None:
     made, _ = without_room(tuple({each.history for each in work().members}))
     with pytest.raises(NoRoomError):
         made._run_more(range(len(made.members)))
-    assert work()._of_those_without_room == ""
+    assert notes.of_no_room(work().case, ()) == ""
 
 
 def test_of_a_stated_use_the_note_names_no_flag(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -398,7 +398,7 @@ def test_of_a_stated_use_the_note_names_no_flag(monkeypatch: pytest.MonkeyPatch)
     assert {each.history for each in made.members} == {None}
     made._leave_out(3)
     assert len(made.members) == 15
-    assert made._of_those_without_room == (
+    assert notes.of_no_room(made.case, made._without_room) == (
         "1 possible pool (maildir) is not simulated: 50 % full, it has no hole "
         "large enough for the next block"
     )

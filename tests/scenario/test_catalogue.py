@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sourced import unsourced_numbers
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.model_data import Quantity
@@ -108,7 +109,7 @@ def test_a_number_is_read_with_its_source() -> None:
 def test_a_number_without_unit_or_source_is_refused_and_found(entry: object, missing: str) -> None:
     with pytest.raises(InputError, match=f"drive.toml: {missing} (is missing|.+ cannot be used)"):
         model_data.quantity_of({"seek": entry}, "seek", PATH)
-    assert missing.startswith(model_data.unsourced_numbers({"seek": entry})[0])
+    assert missing.startswith(unsourced_numbers({"seek": entry})[0])
 
 
 def test_the_unit_must_be_the_one_expected() -> None:
@@ -133,4 +134,4 @@ def test_missing_tables_and_texts_are_refused_by_file_and_field() -> None:
 
 def test_bare_numbers_anywhere_are_found() -> None:
     data = {"year": 2014, "x": [1, {"y": 2}], "flag": True, "name": "a", "ok": {**GOOD, "value": [1, 2]}}
-    assert model_data.unsourced_numbers(data, free=("year",)) == ["x[0]", "x[1].y"]
+    assert unsourced_numbers(data, free=("year",)) == ["x[0]", "x[1].y"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.sourced import unsourced_numbers
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.case.resolve import resolve
@@ -27,7 +28,7 @@ def test_every_product_ships_a_release_that_knows_its_tunables(name: str) -> Non
 @pytest.mark.parametrize("family", model_data.names("products"))
 def test_every_number_and_choice_has_a_source(family: str) -> None:
     data = model_data.load("products", family)
-    assert model_data.unsourced_numbers(data) == []
+    assert unsourced_numbers(data) == []
     versions = data["versions"]
     assert isinstance(versions, dict)
     for told in [data["names"], *(each["release"] for each in versions.values())]:

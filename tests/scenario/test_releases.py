@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.sourced import unsourced_numbers
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.cli.main import main
@@ -33,7 +34,7 @@ def test_every_series_is_there() -> None:
 @pytest.mark.parametrize("name", SERIES)
 def test_every_number_has_unit_and_source_and_every_choice_a_source(name: str) -> None:
     data = model_data.load("releases", name)
-    assert model_data.unsourced_numbers(data) == []
+    assert unsourced_numbers(data) == []
     for part in (data, *data.get("patch", [])):
         for key, table in part.get("behaviour", {}).items():
             assert set(table) == {"choice", "source", "kind"}, key

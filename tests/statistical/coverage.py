@@ -25,7 +25,7 @@ from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.exact.run import TILE_BLOCKS, ExactRun
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.middle import middle_world
-from zsim.prediction.runs.windows import WindowPlan
+from zsim.prediction.runs.sampling.windows import WindowPlan
 from zsim.scenario.model import Scenario
 
 LAYOUTS = ("raidz1x3", "raidz1x5", "raidz2x6", "raidz2x8", "raidz3x9", "mirror2", "mirror3", "2*mirror2")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from zsim.base.model_data import load_toml, models_directory
 from zsim.vdevs import arrays, draid, permutations
+from zsim.vdevs.kind import VdevSpec, kind_of
 
 ASHIFT = 12
 
@@ -133,7 +134,9 @@ def test_needs_child_looks_at_both_groups() -> None:
 
 def test_usable_bytes_are_whole_groups() -> None:
     assert (
-        draid.draid_usable_bytes(draid.RESERVE + 10 * draid.ROW_HEIGHT, 4, 1, 8, 1)
+        kind_of("draid").address_space(
+            VdevSpec("draid", 8, 1, data=4, spares=1), draid.RESERVE + 10 * draid.ROW_HEIGHT
+        )
         == 70 // 5 * 5 * draid.ROW_HEIGHT
     )
 

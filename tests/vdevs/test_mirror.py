@@ -84,13 +84,6 @@ def test_least_load_wins_and_ties_turn_by_address() -> None:
     assert by_load(0, [1, 1], [READABLE, DEAD]) == -1
 
 
-def test_scrub_reads_replacing_vdevs_once() -> None:
-    assert mirror.mirror_scrub_reads_all(False, True, True)
-    assert not mirror.mirror_scrub_reads_all(True, False, True)
-    assert mirror.mirror_scrub_reads_all(True, False, False)
-    assert not mirror.mirror_scrub_reads_all(True, True, False)
-
-
 def test_copies_on_one_vdev_are_read_at_the_first() -> None:
     drawn = np.arange(3)
     for vdevs, read in (((0, 0, 0), [0, 0, 0]), ((0, 1, 2), [0, 1, 2]), ((0, 1, 1), [0, 1, 1])):

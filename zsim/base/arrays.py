@@ -81,9 +81,9 @@ def records_in(record: type[R], entry: int, *, align: bool = False) -> Callable[
     return cast("Callable[[Table], Records[R]]", jit.array_in(dtype_of(record, align=align), entry))
 
 
-def records_at(record: type[R], *, align: bool = False) -> Callable[[int], Records[R]]:
+def records_at(record: type[R]) -> Callable[[int], Records[R]]:
     """Return a compiled function from an address to the array of records that begins there."""
-    return cast("Callable[[int], Records[R]]", jit.array_at(dtype_of(record, align=align)))
+    return cast("Callable[[int], Records[R]]", jit.array_at(dtype_of(record)))
 
 
 def array_in(element: type[S], entry: int) -> Callable[[Table], NDArray[S]]:

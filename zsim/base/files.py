@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from zsim.base.errors import InputError
-from zsim.base.reading import facts_of, is_directory, is_plain_file
+from zsim.base.reading import is_directory, is_plain_file, stat_of
 
 FIELD, ANOTHER = "output file", "name another file"
 
@@ -82,7 +82,7 @@ def check_writable(path: str | Path) -> None:
     """Raise InputError if `replace_file` could not write `path`: before a long computation, not after it."""
     target = Path(path)
     _refuse_what_is_no_file(target)
-    if not is_directory(facts_of(target.parent, FIELD, ANOTHER)):
+    if not is_directory(stat_of(target.parent, FIELD, ANOTHER)):
         raise InputError(FIELD, str(path), "its directory does not exist", "make the directory first")
     try:
         # Rights do not tell it: /proc and a file system without room for names refuse even root.
@@ -124,7 +124,7 @@ def append_line(path: str | Path, line: str, field: str = FIELD) -> None:
 
 def _refuse_what_is_no_file(target: Path) -> None:
     """Refuse directories, devices and pipes: what is renamed over them would take their place."""
-    facts = facts_of(target, FIELD, ANOTHER)
+    facts = stat_of(target, FIELD, ANOTHER)
     if is_directory(facts):
         raise InputError(FIELD, str(target), "it is a directory", "name a file in it")
     if facts is not None and not is_plain_file(facts):

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from zsim.base.errors import LARGEST, InputError, check_kind, is_finite, is_unsafe
-from zsim.base.parsed import is_number
 from zsim.base.reading import checked_name, content_mark, read_toml
 
 ModelKind = Literal["drives", "enclosures", "releases", "histories", "products"]
@@ -185,11 +184,11 @@ def model_hash(kind: ModelKind, name: str) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
-def suggest(name: str, known: Iterable[str], most: int = 3) -> str:
+def suggest(name: str, known: Iterable[str]) -> str:
     """Return a remedy that names what is nearest to `name`, or else everything known."""
     everything = sorted(known)
     folded = {each.lower(): each for each in everything}
-    near = difflib.get_close_matches(name.lower(), folded, n=most, cutoff=0.55)
+    near = difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.55)
     if near:
         return f"try {' or '.join(folded[each] for each in near)}"
     if not everything:
@@ -260,34 +259,6 @@ def quantity_of(data: Mapping[str, object], dotted: str, path: Path, unit: str |
         reason = f"the unit is {unit} here"
         raise _file_error(path, f"{dotted}.unit", entry["unit"], reason, "convert the number")
     return Quantity(entry["value"], entry["unit"], entry["source"], entry["kind"])
-
-
-def unsourced_numbers(data: Mapping[str, object], free: Iterable[str] = ()) -> list[str]:
-    """Return the numbers of a model that lack unit or source, as dotted names.
-
-    Parameters
-    ----------
-    data : Mapping
-        Content of a model file.
-    free : iterable of str
-        Keys that may be bare numbers (years, versions).
-    """
-    return list(_unsourced("", data, frozenset(free)))
-
-
-def _unsourced(dotted: str, node: object, free: frozenset[str]) -> Iterator[str]:
-    if isinstance(node, Mapping):
-        if "value" in node:
-            yield from _problems(dotted, node)
-            return
-        for key, value in node.items():
-            if key not in free:
-                yield from _unsourced(f"{dotted}.{key}" if dotted else key, value, free)
-    elif isinstance(node, list):
-        for index, value in enumerate(node):
-            yield from _unsourced(f"{dotted}[{index}]", value, free)
-    elif is_number(node):
-        yield dotted
 
 
 def _problems(dotted: str, entry: object) -> Iterator[str]:

@@ -36,6 +36,11 @@ def table(data: Parsed, name: str) -> Parsed:
     return found
 
 
+def table_or_empty(value: object) -> Parsed:
+    """Return a value that is a table, and an empty one for any other: of outputs, which may say anything."""
+    return value if isinstance(value, Mapping) else {}
+
+
 def tables(data: Parsed, name: str) -> list[Parsed]:
     """Return the list of tables of that name; an empty one where there is none.
 

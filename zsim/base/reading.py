@@ -81,8 +81,8 @@ def checked_name(path: str | Path, field: str = "file", remedy: str = REMEDY) ->
     return facts
 
 
-def facts_of(path: str | Path, field: str = "file", remedy: str = REMEDY) -> os.stat_result | None:
-    """Return the facts about whatever lies at a path; None where nothing does, or it may not be asked.
+def stat_of(path: str | Path, field: str = "file", remedy: str = REMEDY) -> os.stat_result | None:
+    """Return what the system says of what lies at a path; None where nothing does, or it may not be asked.
 
     Raises
     ------

@@ -21,7 +21,6 @@ def populate(
     records: tuple[RecordClass, ...] | None = None,
     max_blocks: int = DEFAULT_BLOCKS,
     seed: int | None = None,
-    vdev: int = 0,
 ) -> AgedPool:
     """Return a miniature of a case's pool.
 
@@ -36,8 +35,6 @@ def populate(
         Blocks to aim at.
     seed : int, optional
         The case's if not given.
-    vdev : int
-        The top-level vdev that matters.
 
     Raises
     ------
@@ -58,7 +55,6 @@ def populate(
         case.frag,
         max_blocks=max_blocks,
         seed=seed,
-        vdev=vdev,
         small=case.classes.small,
         growth=case.classes.growth,
         frag_of=case.frag_of,

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from zsim.base.errors import InputError
-from zsim.base.reading import facts_of, is_plain_file, read_toml
+from zsim.base.reading import is_plain_file, read_toml, stat_of
 
 VARIABLE = "ZSIM_CONFIG"
 """Names another file; empty: none is read."""
@@ -49,7 +49,7 @@ def defaults() -> dict[str, object]:
         When the file cannot be read, holds anything but fields of a scenario, or is named and not there.
     """
     path = defaults_file()
-    if path is None or not is_plain_file(facts_of(path, VARIABLE)):
+    if path is None or not is_plain_file(stat_of(path, VARIABLE)):
         if path is not None and os.environ.get(VARIABLE) not in {None, os.devnull}:
             raise InputError(VARIABLE, str(path), "no file is there", "give the path of a file, or unset it")
         return {}

@@ -364,7 +364,6 @@ def random_iops(
     start: float = 0.0,
     span: float = 1.0,
     requests: int = 2000,
-    seed: int = 1,
 ) -> float:
     """Return random commands per second from a stretch of a drive at a queue depth [1/s].
 
@@ -379,16 +378,13 @@ def random_iops(
     start, span : float
         Where the stretch begins and how long it is [fraction of the capacity].
     requests : int
-    seed : int
     """
-    offsets = random_places(drive, size, requests, start, span, seed)
+    offsets = random_places(drive, size, requests, start, span)
     lengths = np.full(requests, size, dtype=np.int64)
     return run_alone(drive, offsets, lengths, np.full(requests, write), depth=depth).iops
 
 
-def iops_by_depth(
-    drive: DriveParameters, size: int = 4096, depths: tuple[int, ...] = DEPTHS, *, requests: int = 2000
-) -> dict[int, float]:
+def iops_by_depth(drive: DriveParameters, size: int = 4096) -> dict[int, float]:
     """Return random reads per second over the whole drive by queue depth [1/s].
 
     Parameters
@@ -396,17 +392,13 @@ def iops_by_depth(
     drive : DriveParameters
     size : int
         Of a read [bytes].
-    depths : tuple of int
-        Requests outstanding.
-    requests : int
-        Simulated at each depth.
 
     Returns
     -------
     dict of int to float
-        By depth [1/s].  A disk that sorts what it holds gives more the more it may choose from.
+        By depth, `DEPTHS` [1/s].  A disk that sorts what it holds gives more the more it may choose from.
     """
-    return {depth: random_iops(drive, depth, size, requests=requests) for depth in depths}
+    return {depth: random_iops(drive, depth, size) for depth in DEPTHS}
 
 
 def random_rate(

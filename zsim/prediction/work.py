@@ -14,11 +14,12 @@ import numpy as np
 
 from zsim.base.constants import constant, whole_constant
 from zsim.base.machine.at_rest import LINKER, give_back_code
-from zsim.base.units import format_duration, format_fraction
+from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.case.worlds import in_world
 from zsim.engine.model import PlaneModel
 from zsim.operation.blocks import KeptTables
+from zsim.prediction import notes
 from zsim.prediction.answer.records import Clients
 from zsim.prediction.inputs.clients import latencies
 from zsim.prediction.inputs.ensemble import MEMBERS, draw_members, member_at
@@ -125,7 +126,6 @@ class Work(EnsembleResult):
         self.progress, self.with_clients = progress, with_clients
         self.member_blocks = _member_blocks(case)
         self.notes: set[str] = set()
-        self.sitting_note = ""
         self.bench: Baseline | None = None
         self.middle: MiddleWorld | None = None
         self.clients: tuple[Clients, ...] = ()
@@ -174,8 +174,6 @@ class Work(EnsembleResult):
         sitting = sits_out(self.case)
         if sitting:
             self.case = replace(self.case, sitting=sitting)
-            named = ", ".join(map(str, sorted(map(self.case.scenario.drive_of, sitting))))
-            self.sitting_note = f"drive {named} sits out: autosit takes it out of the reads after some 20 s"
 
     def _run_exactly(self) -> None:
         """Simulate every I/O; what is said of the answer is said of this run."""
@@ -426,33 +424,15 @@ class Work(EnsembleResult):
             self._report_larger(0.0, math.log(len(self.larger)) / math.log(max(2, MOST_MEMBERS)))
         self._learn()
 
-    def _of_the_world_shown(self, note: str) -> str:
-        """Return what is different about its pool; where its use was drawn, others may be as stated."""
-        if not note or not self.case.assumed("history"):
-            return note
-        return f"in the simulated pool shown, {note}; say what the pool stores (--history)"
-
-    @property
-    def _of_those_without_room(self) -> str:
-        """Say which possible pools were not run."""
-        if not self._without_room:
-            return ""
-        count, uses = len(self._without_room), " and ".join(sorted(set(self._without_room)))
-        pools, are, have = ("pool", "is", "it has") if count == 1 else ("pools", "are", "they have")
-        remedy = "; say what the pool stores (--history)" if self.case.assumed("history") else ""
-        return (
-            f"{count} possible {pools} ({uses}) {are} not simulated: {format_fraction(self.case.fill)} full, "
-            f"{have} no hole large enough for the next block{remedy}"
-        )
-
     def _look_closer(self) -> None:
         """Run what is said of the world shown, beside its duration."""
         bench = self.bench
         assert bench is not None
-        shown = self._of_the_world_shown(bench.pool.note)
-        self.notes = {shown, self.sitting_note, self._of_those_without_room} - {""}
+        shown = notes.of_world_shown(self.case, bench.pool.note)
+        left_out = notes.of_no_room(self.case, self._without_room)
+        self.notes = {shown, left_out, notes.of_sitting(self.case)} - {""}
         if self.with_clients and bench.result.model.clients:
-            setup = setup_of(bench.case, bench.pool, bench.result.model, bench.case.release)
+            setup = setup_of(bench.case, bench.pool, bench.result.model)
             found = latencies(setup, stretch(bench, self._bench_blocks))
             self.clients = tuple(Clients(**asdict(each)) for each in found)
         self.scrub_share = verifying_scrub(bench)

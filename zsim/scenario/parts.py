@@ -101,7 +101,7 @@ class Hours:
         return f"{days}{_clock(self.start_s)}-{_clock(self.end_s)}"
 
 
-def parse_moment(text: object, field: str = "begins") -> int:
+def parse_moment(text: object) -> int:
     """Read a moment of the week: ``fri 13:41`` or ``friday 1:41pm``, or that of a date.
 
     Returns
@@ -121,7 +121,7 @@ def parse_moment(text: object, field: str = "begins") -> int:
     match = _MOMENT.fullmatch(str(text).strip().lower())
     hour = _hour(int(match["hour"]), match["half"]) if match else 24
     if match is None or match["day"] not in (*DAYS, *DAY_NAMES) or hour > 23 or int(match["minute"]) > 59:
-        raise InputError(field, text, "it is no moment of the week", "write fri 13:41")
+        raise InputError("begins", text, "it is no moment of the week", "write fri 13:41")
     return DAYS.index(match["day"][:3]) * DAY_SECONDS + hour * 3600 + int(match["minute"]) * 60
 
 

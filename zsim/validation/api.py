@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 from zsim.base.errors import InputError, check_function, check_jobs, check_kind, check_number
 from zsim.base.model_data import validation_directory
 from zsim.base.provenance import SCHEMA_VERSION
-from zsim.prediction.answer.tables import TEXT_WIDTH, html_table, plain
+from zsim.prediction.answer.output import PrintedAnswer
+from zsim.prediction.answer.tables import html_table
 from zsim.validation.discovery import discover, selected
 from zsim.validation.frame import Claim, Options, ValidationCase
 from zsim.validation.progress.discovery import of_runs
@@ -26,7 +27,7 @@ Population = Literal["given", "recipe"]
 
 
 @dataclass(frozen=True, slots=True)
-class Validation:
+class Validation(PrintedAnswer):
     """All claims of a validation, and their summary.
 
     Attributes
@@ -41,9 +42,6 @@ class Validation:
 
     def __repr__(self) -> str:
         return f"<Validation: {wording.headline(self.summary)}>"
-
-    def __str__(self) -> str:
-        return plain(self.__rich__(), TEXT_WIDTH)
 
     def _repr_html_(self) -> str:
         lines = (wording.headline(self.summary), *wording.score_sentences(self.summary))

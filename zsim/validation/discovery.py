@@ -11,7 +11,7 @@ from pathlib import Path
 
 from zsim.base.errors import InputError, ZsimError, check_kind, cut, printable
 from zsim.base.model_data import suggest
-from zsim.base.reading import checked_name, facts_of, is_directory
+from zsim.base.reading import checked_name, is_directory, stat_of
 from zsim.validation.frame import FORMATS, Format, ValidationCase
 
 NEVER_A_FOLDER = frozenset({"runs", ""})
@@ -66,7 +66,7 @@ def sources(path: Path) -> Iterator[tuple[Format, Path]]:
         When there is no such path.
     """
     remedy = "name a path that exists"
-    facts = facts_of(path, "cases", remedy)
+    facts = stat_of(path, "cases", remedy)
     if facts is None:
         raise InputError("cases", str(path), "there is no such file or directory", remedy)
     if not is_directory(facts):

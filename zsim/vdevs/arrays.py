@@ -151,60 +151,6 @@ def fits_on(spec: VdevSpec, psize: Integers, asize: Integers, ashift: int) -> ND
     return result
 
 
-def raidz_child_pieces(
-    offset: Integers, psize: Integers, ashift: int, width: int, parity: int, child: int
-) -> tuple[Integers, Integers]:
-    """Return what one child holds of every block.
-
-    Parameters
-    ----------
-    offset, psize : ndarray of int64, shape (blocks,)
-        DVA offsets and physical sizes [bytes].
-    ashift, width, parity, child : int
-        Sector size as its log2, children of the vdev, parity columns among them, the child asked for.
-
-    Returns
-    -------
-    child_offset, size : ndarray of int64, shape (blocks,)
-        [bytes]; size 0 where the child holds nothing of a block.
-    """
-    stripe, first = np.divmod(offset >> ashift, width)
-    rows, remainder = np.divmod(sectors_of(psize, ashift), width - parity)
-    column = (child - first) % width
-    big = np.where(remainder > 0, remainder + parity, 0)
-    size = (rows + (column < big)) << ashift
-    return (stripe + (first + column >= width)) << ashift, size
-
-
-def raidz_column_test(
-    offset: Integers, psize: Integers, ashift: int, width: int, parity: int, child: int
-) -> NDArray[np.bool_]:
-    """Tell which blocks a resilver of a child has to read from 0.7 on, as `raidz.raidz_needs_child`.
-
-    Parameters
-    ----------
-    offset, psize : ndarray of int64, shape (blocks,)
-        DVA offsets and physical sizes [bytes].
-    ashift, width, parity, child : int
-        log2 of the sector [bytes], children of the vdev, parity columns among them, the child asked for.
-
-    Returns
-    -------
-    ndarray of bool, shape (blocks,)
-        True where the child is one of the ``min(width, sectors + parity)`` from the block's first child on,
-        cyclically (OpenZFS vdev_raidz.c:vdev_raidz_need_resilver).
-
-    Examples
-    --------
-    A block of one sector at the start of a raidz2 of six drives lies on children 0, 1 and 2:
-
-    >>> [bool(raidz_column_test(np.array([0]), np.array([4096]), 12, 6, 2, child)[0]) for child in range(6)]
-    [True, True, True, False, False, False]
-    """
-    used = sectors_of(psize, ashift) + parity
-    return (used >= width) | ((child - (offset >> ashift)) % width < used)
-
-
 def first_on_vdev(vdev: I64 | I32, drawn: I64) -> I64:
     """Return the DVA that a scan reads of each block: the lowest on the top-level vdev of a random one.
 

@@ -350,35 +350,3 @@ def draid_group_has_child(
         if draid_piece(column, mapped[0], mapped[1], mapped[2], spares, permutations)[0] == child:
             return True
     return False
-
-
-@njit
-def draid_usable_bytes(child_bytes: int, data: int, parity: int, children: int, spares: int) -> int:
-    """Return the address space of a dRAID, parity included.
-
-    Parameters
-    ----------
-    child_bytes : int
-        Of each child, labels left out [bytes].
-    data, parity, children, spares : int
-
-    Returns
-    -------
-    int
-        [bytes]: 32 MiB of every child are kept back, the rest is used in whole rows of 16 MiB and whole
-        groups.
-
-    Notes
-    -----
-    OpenZFS vdev_draid.c:vdev_draid_open.
-
-    Examples
-    --------
-    Of ten drives of 1 GiB without a spare, whose groups are five drives wide:
-
-    >>> draid_usable_bytes(1 << 30, 4, 1, 10, 0) / (1 << 30)
-    9.6875
-    """
-    rows = (child_bytes - RESERVE) // ROW_HEIGHT
-    group_size = (data + parity) * ROW_HEIGHT
-    return rows * ROW_HEIGHT * (children - spares) // group_size * group_size

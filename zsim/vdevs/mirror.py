@@ -168,12 +168,3 @@ def mirror_load(
     if abs(last_end - offset) < near:
         return active + seek_cost // 2
     return active + seek_cost
-
-
-@njit
-def mirror_scrub_reads_all(replacing: bool, resilver_running: bool, before_0_8: bool) -> bool:
-    """Tell whether a scrub reads every child: always, save for `replacing` and `spare` vdevs.
-
-    Those are read once to 0.7; from 0.8 on only while a resilver runs.
-    """
-    return not replacing or not (before_0_8 or resilver_running)

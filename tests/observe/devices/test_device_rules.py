@@ -16,7 +16,7 @@ from zsim.observe.devices.reports import hdparm_drives, sdparm_drives, smartctl_
 from zsim.observe.devices.sentences import said_drives
 from zsim.observe.pool_import import find_drives
 from zsim.observe.pool_import.find_drives import PoolDrives, model_named
-from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.given.files import PoolFiles
 
 TB = 10**12
@@ -112,12 +112,12 @@ def test_a_drive_is_what_it_tells_of_itself(identity: Identity, drive: str | Non
 # Drives of the pool.
 
 
-def with_drives(*identities: Identity) -> Evidence:
+def with_drives(*identities: Identity) -> PoolOutputs:
     """Return evidence in which the host has such drives."""
     inventory = Inventory()
     inventory.add(identities)
     files: Any = SimpleNamespace(inventory=lambda: inventory, of=lambda kind: [])
-    return Evidence(files)
+    return PoolOutputs(files)
 
 
 def models_of(*kinds: tuple[str | None, int | None, str]) -> tuple[Model, ...]:
@@ -128,22 +128,22 @@ def models_of(*kinds: tuple[str | None, int | None, str]) -> tuple[Model, ...]:
 
 
 def test_drives_of_several_models_are_told_and_the_slowest_taken_for_all() -> None:
-    evidence = Evidence(PoolFiles())
+    outputs = PoolOutputs(PoolFiles())
     found = models_of(("a", 4 * TB, FAST), ("b", 4 * TB, SLOW), ("a", 4 * TB, FAST))
-    find_drives._find_old(evidence, found, "lsblk", 4)
-    assert (evidence.value("drive"), evidence.named_size, evidence.named_source) == ("b", 4 * TB, "lsblk")
-    assert not evidence.findings["drive"].inferred
-    several, named = evidence.notes
+    find_drives._find_old(outputs, found, "lsblk", 4)
+    assert (outputs.value("drive"), outputs.named_size, outputs.named_source) == ("b", 4 * TB, "lsblk")
+    assert not outputs.findings["drive"].inferred
+    several, named = outputs.notes
     assert several.startswith("the drives are of several models (2 x a, 1 x b): b is taken for all")
     assert named == "3 of 4 drives are named: the others are taken to be the same"
 
 
 def test_a_shingled_drive_among_others_is_only_read() -> None:
     def found(*kinds: tuple[str, str]) -> tuple[object, bool]:
-        evidence = Evidence(PoolFiles())
+        outputs = PoolOutputs(PoolFiles())
         models = models_of(*((drive, 6 * TB, generic) for drive, generic in kinds))
-        find_drives._find_old(evidence, models, "lsblk", len(models))
-        return evidence.value("drive"), any("--new-drive" in note for note in evidence.notes)
+        find_drives._find_old(outputs, models, "lsblk", len(models))
+        return outputs.value("drive"), any("--new-drive" in note for note in outputs.notes)
 
     cmr, fast, smr = ("c", SLOW), ("f", FAST), ("s", SHINGLED)
     assert found(cmr, cmr, smr) == ("c", True)
@@ -155,12 +155,12 @@ def test_a_shingled_drive_among_others_is_only_read() -> None:
 
 def test_a_smaller_drive_bounds_a_vdev_from_three_hundredths_on() -> None:
     def noted(small: float) -> list[str]:
-        evidence = Evidence(PoolFiles())
+        outputs = PoolOutputs(PoolFiles())
         find_drives._find_old(
-            evidence, models_of(("a", 4 * TB, SLOW), ("a", round(small * TB), SLOW)), "lsblk", 2
+            outputs, models_of(("a", 4 * TB, SLOW), ("a", round(small * TB), SLOW)), "lsblk", 2
         )
-        assert evidence.named_size == round(small * TB)
-        return evidence.notes
+        assert outputs.named_size == round(small * TB)
+        return outputs.notes
 
     assert noted(3.9) == []
     assert "the smallest size" in noted(3.8)[0]
@@ -172,11 +172,11 @@ def test_what_is_concluded_is_called_inferred() -> None:
         ("that many drives of the host are of this model", Model("a", "a", True, None, SLOW), True),
         (find_drives.SAID, Model("a", "a", True, None, SLOW), True),
     ):  # fmt: skip
-        evidence = Evidence(PoolFiles())
-        find_drives._find_old(evidence, (model,), source, 1)
-        assert evidence.findings["drive"].inferred is inferred
-        assert ("by its series" in evidence.findings["drive"].source) is not model.known
-    none = Evidence(PoolFiles())
+        outputs = PoolOutputs(PoolFiles())
+        find_drives._find_old(outputs, (model,), source, 1)
+        assert outputs.findings["drive"].inferred is inferred
+        assert ("by its series" in outputs.findings["drive"].source) is not model.known
+    none = PoolOutputs(PoolFiles())
     find_drives._find_old(none, (Model("a", None, False, 4 * TB, None),), "lsblk", 1)
     assert (none.value("drive"), none.named_size) == (None, 4 * TB)
 
@@ -193,25 +193,25 @@ def test_what_is_concluded_is_called_inferred() -> None:
 def test_a_few_solid_state_drives_do_not_stand_for_disks_of_another_vendor(
     names: tuple[str, ...], named: int, differ: bool
 ) -> None:
-    evidence = Evidence(PoolFiles())
+    outputs = PoolOutputs(PoolFiles())
     models = models_of(("s", TB, SATA)) * named
-    assert find_drives._others_differ(evidence, PoolDrives(names, ()), models) is differ
-    assert len(evidence.notes) == differ
+    assert find_drives._others_differ(outputs, PoolDrives(names, ()), models) is differ
+    assert len(outputs.notes) == differ
     disks = models_of(("d", TB, FAST)) * named
-    assert not find_drives._others_differ(evidence, PoolDrives(names, ()), disks)
+    assert not find_drives._others_differ(outputs, PoolDrives(names, ()), disks)
 
 
 NEW = ("ata-WDC_WD80EFAX-68KNBN0_VGG00001",)
 
 
 def test_the_new_drive_is_noted_where_it_is_another_and_no_smaller() -> None:
-    def found(known: dict[str, object] | None = None, size: int | None = 4 * TB) -> Evidence:
-        evidence = with_drives()
-        evidence.named_size = size
+    def found(known: dict[str, object] | None = None, size: int | None = 4 * TB) -> PoolOutputs:
+        outputs = with_drives()
+        outputs.named_size = size
         for name, value in (known or {}).items():
-            evidence.find(name, value, "")
-        find_drives._find_new(evidence, PoolDrives(("sda",), NEW))
-        return evidence
+            outputs.find(name, value, "")
+        find_drives._find_new(outputs, PoolDrives(("sda",), NEW))
+        return outputs
 
     plain = found()
     assert (plain.new_named_size, len(plain.notes)) == (8001563222016, 0)
@@ -247,7 +247,7 @@ def test_a_sentence_names_drives_with_their_number_or_as_all(line: str, count: i
 def test_one_model_is_said_of_as_many_drives_as_there_are() -> None:
     def said(*lines: str, drives: int = 4) -> str | None:
         files: Any = SimpleNamespace(of=lambda kind: [each for line in lines for each in said_drives(line)])
-        found = find_drives._said(Evidence(files), drives)
+        found = find_drives._said(PoolOutputs(files), drives)
         return found.name if found is not None else None
 
     four, two = "we have 4x WD40EFPX drives", "and 2x ST8000DM004 drives"

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.reasons import FAST, SLOW
-from zsim.planning.eta.records import EtaAnswer, Span, Weighed, later
+from zsim.planning.eta.records import Span, Weighed, later
 from zsim.planning.eta.wording import as_text, lines
 
 HOUR = 3600.0
 AT = datetime(2026, 11, 25, 14, 0, 0)
-ANSWER = EtaAnswer(
+ANSWER = Eta(
     pool="tank",
     subject="resilver of raidz2x6",
     total_s=Span(4 * HOUR, 5 * HOUR, 7 * HOUR),

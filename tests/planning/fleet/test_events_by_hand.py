@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.planning.fleet.event_by_event import Counts, simulate_events
 from zsim.planning.fleet.block import Kind, Site
-from zsim.planning.fleet.events import Counts, simulate_events
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Group, one_world
 
 DAY = 24 * HOUR

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import zsim
+from tests.planning.fleet.event_by_event import simulate_events
 from zsim.base.errors import InputError
 from zsim.cli.main import main
 from zsim.planning.fleet.api import fleet
 from zsim.planning.fleet.block import Kind, Site, run_block
-from zsim.planning.fleet.events import simulate_events
 from zsim.planning.fleet.response import tabulated
 from zsim.planning.fleet.spec import Fleet, Pools
 from zsim.planning.risk.one_vdev.chain import within

@@ -252,7 +252,7 @@ def test_the_table_of_passes_tells_begin_and_end() -> None:
     assert [each[:2] for each in grid.rows] == [("raidz2-0", "resilver")] * 4
     assert wording.story_grid(((600.0, "it begins"),)).rows == (("00:10", "it begins"),)
     assert "zpool replace" in wording.as_html(found)
-    text = wording.as_text(answer(passes=found.passes, story=((600.0, "it begins"),)))
+    text = str(answer(passes=found.passes, story=((600.0, "it begins"),)))
     assert text.splitlines()[0] == "a plan: whole after 2 h (1 h to 3 h)"
     assert text.splitlines()[-1].split() == ["00:10", "it", "begins"]
 

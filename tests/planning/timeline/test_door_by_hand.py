@@ -26,7 +26,7 @@ from tests.planning.timeline.telling import (
 )
 from zsim.base import model_data
 from zsim.base.errors import InputError
-from zsim.planning.timeline import api, decisions, gantt, passes, wording
+from zsim.planning.timeline import api, decisions, gantt, passes
 from zsim.planning.timeline.api import read_plan, timeline
 from zsim.planning.timeline.decisions import DecisionAlternative, decide, ranked
 from zsim.planning.timeline.passes import MIDDLE, WORLDS, Passes, PassTimes, facts, in_worlds, quantiles
@@ -425,13 +425,11 @@ def test_after_an_import_a_scan_waits_five_txgs_and_a_rebuild_none() -> None:
 
 
 def test_a_story_without_passes_has_no_chart() -> None:
-    with_one = wording.as_text(
-        answer(passes=(row(0, HOUR, 2 * HOUR, 3 * HOUR),), story=((0.0, "it begins"),))
-    )
+    with_one = str(answer(passes=(row(0, HOUR, 2 * HOUR, 3 * HOUR),), story=((0.0, "it begins"),)))
     assert "ends (p10 to p90)" in with_one
     assert "████" in with_one
-    assert "begins  ends" not in wording.as_text(answer(story=((0.0, "it begins"),)))
-    assert "ends (p10 to p90)" not in wording.as_text(answer(story=((0.0, "it begins"),)))
+    assert "begins  ends" not in str(answer(story=((0.0, "it begins"),)))
+    assert "ends (p10 to p90)" not in str(answer(story=((0.0, "it begins"),)))
 
 
 def test_passes_are_a_frame_of_one_row_each() -> None:

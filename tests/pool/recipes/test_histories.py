@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.sourced import unsourced_numbers
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.pool.fragmentation import fragmentation, pool_fragmentation, slab_fragmentation
@@ -26,7 +27,7 @@ def release() -> ReleaseProfile:
 
 @pytest.mark.parametrize("name", history_names())
 def test_every_number_of_a_history_has_unit_and_source(name: str) -> None:
-    assert model_data.unsourced_numbers(model_data.load("histories", name)) == []
+    assert unsourced_numbers(model_data.load("histories", name)) == []
     assert load_history(name).name == name
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sourced import unsourced_numbers
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.prediction.answer.brief import brief_text
@@ -46,7 +47,7 @@ def known(plain: Prediction) -> Prediction:
 
 
 def test_every_number_of_the_noise_has_a_source() -> None:
-    assert model_data.unsourced_numbers(model_data.load_toml(MODEL)) == []
+    assert unsourced_numbers(model_data.load_toml(MODEL)) == []
 
 
 def _compared(*evidence: object, **more: object) -> tuple:

@@ -137,7 +137,7 @@ def test_a_longer_stretch_is_run_where_the_one_that_is_there_is_too_short(
     monkeypatch.setattr(stretch, "_seconds", lambda result: 50.0)
     monkeypatch.setattr(stretch, "_most_blocks", lambda one: 9000)
     monkeypatch.setattr(stretch, "miniature", lambda one, blocks: blocks)
-    monkeypatch.setattr(stretch, "setup_of", lambda one, pool, model, release: pool)
+    monkeypatch.setattr(stretch, "setup_of", lambda one, pool, model: pool)
     monkeypatch.setattr(stretch, "Run", Longer)
     load = [{"kind": "random-read", "rate": 60, "size": "128K"}]
     result = SimpleNamespace(run=SimpleNamespace(end=end), model="plane")

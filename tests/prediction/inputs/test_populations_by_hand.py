@@ -14,7 +14,7 @@ from zsim.base.errors import InputError
 from zsim.prediction import courses, given, groups
 from zsim.prediction.inputs import population
 from zsim.prediction.progress import course as course_of
-from zsim.prediction.runs import sampled
+from zsim.prediction.runs.sampling import run as sampled
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.sourced import unsourced_numbers
 from zsim.base import model_data
 from zsim.case import worlds
 from zsim.drives.models.generations import LATEST
@@ -23,7 +24,7 @@ def names(**changes: Any) -> list[str]:
 
 
 def test_every_number_has_a_source() -> None:
-    assert model_data.unsourced_numbers(model_data.load_toml(worlds.MODEL)) == []
+    assert unsourced_numbers(model_data.load_toml(worlds.MODEL)) == []
     assert worlds.assumption("share.write_cache_on") == worlds.CACHE_ON
     assert worlds.assumption("spread.churn") == ensemble.CHURN_SPREAD
 

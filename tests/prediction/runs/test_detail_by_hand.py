@@ -21,7 +21,7 @@ from zsim.prediction.answer.records import Advice, Alternative, Quantiles
 from zsim.prediction.answer.tables import Grid, fitted, grid_text, wrapped
 from zsim.prediction.inputs.population import NoRoomError
 from zsim.prediction.runs import advice, member, one_tile, rebuilding, what_if
-from zsim.prediction.runs.windows import WindowPlan
+from zsim.prediction.runs.sampling.windows import WindowPlan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 
 HOUR = 3600.0

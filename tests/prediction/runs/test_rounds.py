@@ -19,7 +19,7 @@ from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.missing import missing
 from zsim.prediction.runs import one_tile
 from zsim.prediction.runs.member import run_member
-from zsim.prediction.runs.rounds import ScanMemory, ScanPace, in_places, sweeps_of
+from zsim.prediction.runs.sampling.rounds import ScanMemory, ScanPace, in_places, sweeps_of
 from zsim.scan.sorted import ScanQueue
 from zsim.scenario.model import Scenario
 

@@ -35,10 +35,10 @@ from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import history_of
 from zsim.prediction.runs import member, rebuilding, what_if
 from zsim.prediction.runs.advice import advice
-from zsim.prediction.runs.rhythm import quiet_end
+from zsim.prediction.runs.sampling.rhythm import quiet_end
+from zsim.prediction.runs.sampling.windows import Period
 from zsim.prediction.runs.stretch import stretch
 from zsim.prediction.runs.what_if import Baseline
-from zsim.prediction.runs.windows import Period
 from zsim.prediction.work import Work
 from zsim.scenario.model import Scenario
 
@@ -392,15 +392,3 @@ def test_of_clients_that_nobody_stated_the_run_that_is_there_tells() -> None:
     bench = cast("Baseline", SimpleNamespace(case=asked, result=result, shown=result))
     assert asked.operation == "resilver"
     assert stretch(bench, 1_000) is run
-
-
-def test_what_the_world_shown_cannot_be_is_said_of_that_world_alone() -> None:
-    stated = {"layout": "mirror2", "fill": 0.3, "drive_size": "1TB", "frag": 0.5}
-    silent = Work(case_of(Scenario.from_dict(stated)), lambda share, what: None)
-    named = Work(case_of(Scenario.from_dict({**stated, "history": "media-server"})), lambda share, what: None)
-    note = "FRAG 50 % is more than media-server comes to"
-    assert named._of_the_world_shown(note) == note
-    assert silent._of_the_world_shown(note) == (
-        f"in the simulated pool shown, {note}; say what the pool stores (--history)"
-    )
-    assert silent._of_the_world_shown("") == ""

@@ -11,7 +11,8 @@ import pytest
 
 from tests.prediction.runs.test_sampled_parts import case
 from zsim.prediction.runs import stretch
-from zsim.prediction.runs.sampled import (
+from zsim.prediction.runs.sampling.operations import first_asked
+from zsim.prediction.runs.sampling.run import (
     LEAST_WINDOW,
     LEGACY_JUMP,
     MOST_SHARE,
@@ -20,7 +21,7 @@ from zsim.prediction.runs.sampled import (
     WARM_BLOCKS,
     SampledRun,
 )
-from zsim.prediction.runs.windows import SATURATED, Note, Period, SampledStream, WindowPlan, Windows
+from zsim.prediction.runs.sampling.windows import SATURATED, Note, Period, SampledStream, WindowPlan, Windows
 from zsim.prediction.statistics.sampling import Estimate, student, whole_from_windows
 from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program
 
@@ -101,22 +102,10 @@ def test_metadata_is_asked_for_by_itself_or_as_the_child_of_a_visit() -> None:
         psize=np.zeros(4), prefetch_first=np.array([2, -1, -1, -1]), prefetch_next=np.array([-1, -1, 3, -1])
     )
     program = Program(np.array([OP_ISSUE, OP_VISIT, OP_VISIT]), np.array([2, 0, 1]))
-    old = SimpleNamespace(release=SimpleNamespace())
-
-    class Bounded(SampledRun):
-        _unbounded = property(lambda self: False)  # type: ignore[assignment]
-
-    run: Any = object.__new__(Bounded)
-    run._items, run.setup = items, old
-    assert run._asked(program, np.array([1, 2])).tolist() == [3, 3, 1, 1]
-
-    class Unbounded(SampledRun):
-        _unbounded = property(lambda self: True)  # type: ignore[assignment]
-
-    run = object.__new__(Unbounded)
-    run._items = items
+    assert first_asked(program, items, unbounded=False).tolist() == [3, 3, 1, 1]  # type: ignore[arg-type]
     asked = Program(np.array([OP_PREFETCH, OP_PREFETCH, OP_VISIT]), np.array([3, 3, 0]))
-    assert run._asked(asked, np.array([2])).tolist() == [3, 3, 3, 0], "the first of two counts"
+    found = first_asked(asked, items, unbounded=True)  # type: ignore[arg-type]
+    assert found.tolist() == [3, 3, 3, 0], "the first of two counts"
 
 
 @pytest.mark.parametrize(("counted", "found"), [("counted", "counted"), (None, "executed")])

@@ -23,9 +23,9 @@ from zsim.prediction.inputs.sick import (
     without_slow,
 )
 from zsim.prediction.runs import sick_drives, sitting
-from zsim.prediction.runs.sources import _keep
+from zsim.prediction.runs.sampling.sources import _keep
+from zsim.prediction.runs.sampling.windows import NOTE_EVENTS, CourseNotes, SampledStream
 from zsim.prediction.runs.what_if import at_their_rate
-from zsim.prediction.runs.windows import NOTE_EVENTS, CourseNotes, SampledStream
 from zsim.scan.program import Program
 
 # Notes.

@@ -10,9 +10,9 @@ import pytest
 
 from zsim.engine.codes import BUDGET
 from zsim.prediction.runs import stretch
-from zsim.prediction.runs.sources import SampledEntries, SampledVisits
+from zsim.prediction.runs.sampling.sources import SampledEntries, SampledVisits
+from zsim.prediction.runs.sampling.windows import NOTE_EVENTS, CourseNotes, SampledStream
 from zsim.prediction.runs.stretch import LONGEST_S, SHORTEST_S, STARVATIONS, WATCHED_BLOCKS, WATCHED_REQUESTS
-from zsim.prediction.runs.windows import NOTE_EVENTS, CourseNotes, SampledStream
 from zsim.scan.program import OP_ISSUE, Program
 from zsim.scenario.layout import Layout
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,7 @@ from zsim.prediction.api import case_of
 from zsim.prediction.inputs.clients import Now
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs import expanding, knobs, member, middle, rebuilding
-from zsim.prediction.runs.windows import WindowPlan
+from zsim.prediction.runs.sampling.windows import WindowPlan
 from zsim.scenario.model import Scenario
 
 
@@ -188,9 +189,9 @@ def test_limits_that_grow_with_the_pool_are_divided_by_its_scale() -> None:
     for scale, least, checkpoint in ((3.0, 333, 2400), (120.0, 8, 60), (1e6, 1, 60), (121.0, 8, 60)):
         found = member.scaled_limits(release, scale).tunables
         assert (found["zfs_scan_mem_lim_min"], found["zfs_scan_checkpoint_intval"]) == (least, checkpoint)
-    one = case(release="openzfs-2.3", memory="64G")
+    one = replace(case(release="openzfs-2.3", memory="64G"), release=release)
     pool: Any = SimpleNamespace(table="blocks", scale=10.0, visited="walk")
-    found = member.setup_of(one, pool, "plane", release)  # type: ignore[arg-type]
+    found = member.setup_of(one, pool, "plane")  # type: ignore[arg-type]
     assert (found.memory, found.visited, found.blocks) == (int(one.memory / 10.0), "walk", "blocks")
     assert found.release.tunables["zfs_scan_mem_lim_min"] == 100
     assert (found.operation, found.seed, found.plane) == (one.operation, one.seed, member.CompiledPlane)
@@ -239,7 +240,7 @@ def test_of_a_removal_copying_grows_with_the_bytes_and_the_last_txgs_do_not(
     found = member.run_member(one, pool=MINIATURE, model="plane")  # type: ignore[arg-type]
     assert (found.time_s, found.visit_s, found.issue_s, found.sync_s) == (42.0, 0.0, 40.0, 2.0)
     assert (found.scale, found.span_s) == (10.0, 6.0)
-    assert Copying.made == ["setup", None, None], "without levels there are none"
+    assert Copying.made == ["setup", None], "without levels there are none"
     done = SimpleNamespace(phases=phases((0.0, 4.0)), end=4.0)
     monkeypatch.setattr(Copying, "finish", lambda self: done)
     found = member.run_member(one, pool=MINIATURE, model="plane")  # type: ignore[arg-type]
@@ -277,16 +278,16 @@ HOURLY = {"kind": "random-read", "rate": 10, "hours": "mon-fri 08:00-18:00"}
 
 
 def by_hours(
-    monkeypatch: pytest.MonkeyPatch, moments: list[tuple[Now, float, float]], release: Any = None
+    monkeypatch: pytest.MonkeyPatch, moments: list[tuple[Now, float, float]]
 ) -> tuple[member.MemberResult, list[Any]]:
     """Return what moments of such shares and durations make of a run, and under what was run."""
     one = case(layout="raidz2x6", load=[HOURLY], begins="monday 06:00")
     durations = {now: time_s for now, _, time_s in moments}
     ran: list[Any] = []
 
-    def result(here: Any, *, release: Any, pool: Any, model: Any, progress: Any) -> Any:
-        del pool, progress
-        ran.append((here, release))
+    def result(here: Any, *, pool: Any, model: Any) -> Any:
+        del pool
+        ran.append(here)
         time_s = durations[Now(here.load, ())] if Now(here.load, ()) in durations else moments[0][2]
         return member.MemberResult(
             time_s, 0.2 * time_s, 0.7 * time_s, 0.1 * time_s, 3.0, time_s, model  # type: ignore[arg-type]
@@ -298,7 +299,7 @@ def by_hours(
 
     monkeypatch.setattr(member, "spans", spans)
     monkeypatch.setattr(member, "run_member", result)
-    return member._by_hours(one, MINIATURE, release, plane_model(one), None), ran
+    return member._by_hours(one, MINIATURE, plane_model(one)), ran
 
 
 def under_load(rate: float) -> Now:
@@ -314,46 +315,34 @@ def test_under_hours_each_moment_counts_by_the_work_done_in_it(monkeypatch: pyte
     assert found.time_s == 625.0
     assert (found.visit_s, found.issue_s, found.sync_s) == pytest.approx((125.0, 437.5, 62.5))
     assert found.run == 400.0, "of those under a load the longest is shown"
-    assert [(here.load, here.timed, release) for here, release in ran] == [
-        (now.loads, (), None) for now, *_ in moments
-    ], "each is run once"
+    assert [(here.load, here.timed) for here in ran] == [(now.loads, ()) for now, *_ in moments], "each once"
     alone, _ = by_hours(monkeypatch, moments[:1])
     assert (alone.time_s, alone.run) == (500.0, 1000.0)
 
 
-def test_tunables_of_an_hour_hold_in_the_release_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tunables_of_an_hour_hold_in_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
     now = Now((), (("zfs_vdev_scrub_max_active", 7),))
-    other = case(layout="raidz2x6", release="openzfs-2.2").release
-    _, [(here, release)] = by_hours(monkeypatch, [(now, 1.0, 100.0)], other)
+    _, [here] = by_hours(monkeypatch, [(now, 1.0, 100.0)])
     assert here.release.tunables["zfs_vdev_scrub_max_active"] == 7
-    assert release.tunables["zfs_vdev_scrub_max_active"] == 7
-    assert (release.openzfs_version, here.release.openzfs_version) == (
-        other.openzfs_version, case(layout="raidz2x6").release.openzfs_version,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("fields", "release", "in_order", "second"),
-    [
-        ({}, "openzfs-2.3", True, None), ({}, "zol-0.7", False, None), ({}, None, True, None),
-        ({"second_at": 0.0}, None, True, 0.0), ({"release": "zol-0.7"}, None, False, None),
-    ],
-)  # fmt: skip
+    ("fields", "in_order", "second"),
+    [({}, True, None), ({"second_at": 0.0}, True, 0.0), ({"release": "zol-0.7"}, False, None)],
+)
 def test_a_member_is_run_in_the_order_of_its_release_and_scaled_by_what_it_repairs(
-    monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any], release: str | None, in_order: bool,
-    second: float | None,
-) -> None:  # fmt: skip
+    monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any], in_order: bool, second: float | None
+) -> None:
     """Ten times the miniature, of which one and a half times as much is repaired."""
-    other = None if release is None else case(layout="raidz2x6", release=release).release
     one = case(layout="raidz2x6", **({"release": "openzfs-2.2"} | fields))
     pool: Any = SimpleNamespace(scale=10.0, table="blocks", visited=None)
     monkeypatch.setattr(member, "_small", lambda *given, in_order: in_order)
-    monkeypatch.setattr(member, "run_and_quiet", lambda setup, progress: ("run", 0.5))
+    monkeypatch.setattr(member, "run_and_quiet", lambda setup: ("run", 0.5))
     monkeypatch.setattr(member, "share_correction", lambda given, pool: 1.5)
     monkeypatch.setattr(member, "scaled", lambda *given, **named: (given, named))
-    (run, scale, model, setup), named = member.run_member(one, release=other, pool=pool, model="plane")  # type: ignore[misc, arg-type]
+    (run, scale, model, setup), named = member.run_member(one, pool=pool, model="plane")  # type: ignore[misc, arg-type]
     assert (run, scale, model, setup.model) == ("run", 10.0, "plane", in_order)
-    assert setup.release.openzfs_version == (other or one.release).openzfs_version
+    assert setup.release.openzfs_version == one.release.openzfs_version
     assert named == {"quiet_s": 0.5, "repaired": 15.0}
     assert (None if setup.second is None else setup.second.at) == second
 
@@ -388,14 +377,14 @@ def test_copying_of_an_expansion_grows_with_the_bytes_and_each_txg_of_its_start_
     monkeypatch.setattr(expanding, "ExpansionWork", lambda setup, reflow, freely: freely)
     monkeypatch.setattr(expanding, "Run", Copying)
     monkeypatch.setattr(expanding, "starting_txgs", starting)
-    found = expanding.expansion_of(one, "setup", 10.0, None)  # type: ignore[arg-type]
+    found = expanding.expansion_of(one, "setup", 10.0)  # type: ignore[arg-type]
     assert (found.copying_s, found.waiting_s, found.starting_txgs) == (40.0, 10.0, 4)
     space = 4 * one.drive_size
     assert asked == [(space, 8000.0 / space, 200.0, float(one.release.tunables["zfs_txg_timeout"]))]
-    assert Copying.made == ["setup", None, True]
+    assert Copying.made == ["setup", True]
     done = SimpleNamespace(phases=phases((0.0, 4.0)), end=4.0)
     monkeypatch.setattr(Copying, "finish", lambda self: done)
-    assert expanding.expansion_of(one, "setup", 10.0, None).waiting_s == 0.0  # type: ignore[arg-type]
+    assert expanding.expansion_of(one, "setup", 10.0).waiting_s == 0.0  # type: ignore[arg-type]
 
 
 # Tiles.

@@ -25,7 +25,7 @@ from zsim.prediction.inputs.population import (
 )
 from zsim.prediction.runs import middle, one_tile
 from zsim.prediction.runs.middle import MiddleWorld
-from zsim.prediction.runs.windows import WindowPlan
+from zsim.prediction.runs.sampling.windows import WindowPlan
 from zsim.prediction.statistics.level import OF_DRIFT, OF_SIZE
 from zsim.prediction.statistics.sampling import student
 from zsim.scenario.layout import Layout

@@ -13,10 +13,11 @@ from tests.prediction.runs.test_sampled_by_hand import Items
 from tests.prediction.runs.test_sampled_parts import case
 from zsim.operation.background.expansion import Reflow
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.runs import middle, rounds
+from zsim.prediction.runs import middle
 from zsim.prediction.runs.expanding import healthy_scrub, starting_txgs
-from zsim.prediction.runs.rounds import MetadataPhase, ScanPace, in_places
-from zsim.prediction.runs.windows import WindowPlan
+from zsim.prediction.runs.sampling import rounds
+from zsim.prediction.runs.sampling.rounds import MetadataPhase, ScanPace, in_places
+from zsim.prediction.runs.sampling.windows import WindowPlan
 from zsim.scan.program import OP_ISSUE, OP_VISIT, Program
 
 # Expansions.

@@ -12,7 +12,15 @@ from zsim.case.resolve import resolve
 from zsim.case.worlds import in_world
 from zsim.operation.result import RunResult
 from zsim.prediction.exact.run import ExactRun
-from zsim.prediction.inputs.clients import at, client_groups, latencies, loads_at, next_change, spans, writer
+from zsim.prediction.inputs.clients import (
+    client_groups,
+    latencies,
+    loads_at,
+    next_change,
+    now_at,
+    spans,
+    writer,
+)
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import run_member, setup_of
@@ -62,7 +70,7 @@ def test_clients_wait_longer_while_the_pool_resilvers() -> None:
     pool = miniature(asked, blocks=15_000)
     model = plane_model(asked)
     result = run_member(asked, pool=pool, model=model)
-    (seen,) = latencies(setup_of(asked, pool, model, asked.release), result.run)
+    (seen,) = latencies(setup_of(asked, pool, model), result.run)
     assert seen.during_s > 1.2 * max(seen.before_s, seen.after_s)
     # A read of a whole pool leaves the parity alone: one drive of seeks at least, three in parallel.
     assert 0.004 < seen.after_s < 0.05
@@ -130,10 +138,10 @@ def test_without_the_load_there_is_none_at_any_hour() -> None:
 
 def test_tunables_change_at_the_edges_of_their_hours() -> None:
     asked = resolved(product="truenas-25.10", begins="fri 17:00")
-    assert at(asked, 0.0).tunables == ()
-    assert dict(at(asked, HOUR).tunables)["zfs_vdev_scrub_max_active"] == 8
+    assert now_at(asked, 0.0).tunables == ()
+    assert dict(now_at(asked, HOUR).tunables)["zfs_vdev_scrub_max_active"] == 8
     assert next_change(asked, 0.0) == HOUR
-    assert at(asked, 16 * HOUR).tunables == ()
+    assert now_at(asked, 16 * HOUR).tunables == ()
     parts = spans(asked, lambda now: 2 * HOUR if now.tunables else 4 * HOUR)
     assert [seconds for _, _, seconds in parts] == pytest.approx([HOUR, 0.75 * 2 * HOUR])
 

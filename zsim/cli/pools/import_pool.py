@@ -104,7 +104,7 @@ def run_import(
     """Read files, or a pool of this host; return what was found and the files written."""
     from pathlib import Path
 
-    from zsim.base.reading import facts_of
+    from zsim.base.reading import stat_of
     from zsim.observe.collect.live import import_live
     from zsim.observe.pool_import.importing import beside, import_pool
 
@@ -114,7 +114,7 @@ def run_import(
         return imported, [str(path) for path in written]
     named = output if output != STDOUT else None
     table = beside(Path(named), "blocks.parquet") if named is not None and blocks else None
-    before = facts_of(table) if table is not None else None
+    before = stat_of(table) if table is not None else None
     try:
         with progress("reading") as on_progress:
             imported = import_pool(

@@ -14,12 +14,12 @@ from zsim.drives.models.model import DriveModel, DriveQuantity
 from zsim.drives.models.parameters import DriveParameters
 
 ZONES = 30
-PAIRS = 4000
+PAIRS, SEED = 4000, 1
 NO_AGE_LIMIT = 3600.0
 """The drives were measured without one [s]."""
 
 
-def fit_parametric(drive: TrackDrive, *, zones: int = ZONES, seed: int = 1) -> DriveParameters:
+def fit_parametric(drive: TrackDrive, *, zones: int = ZONES) -> DriveParameters:
     """Return the parametric form of a full-geometry drive.
 
     The rate of each zone is what a sequential read of it takes, track and cylinder switches included; the
@@ -31,11 +31,9 @@ def fit_parametric(drive: TrackDrive, *, zones: int = ZONES, seed: int = 1) -> D
     drive : TrackDrive
     zones : int
         Zones of equal width in LBA.
-    seed : int
-        Of the sampled moves.
     """
     geometry = drive.geometry
-    a, b, c, e, knee = _fit_seek_curve(*_sampled_moves(drive, seed))
+    a, b, c, e, knee = _fit_seek_curve(*_sampled_moves(drive, SEED))
     cylinder_bytes = geometry.surfaces * float(np.median(geometry.zones[:, SECTORS])) * drive.sector_bytes
     return DriveParameters(
         capacity_bytes=drive.capacity_bytes,

@@ -113,11 +113,6 @@ class Enclosure:
         return tuple(places[:drives])
 
 
-def list_enclosures() -> tuple[str, ...]:
-    """Return the names of the enclosures in the catalogue, sorted."""
-    return model_data.names("enclosures")
-
-
 def load_enclosure(name: str) -> Enclosure:
     """Return an enclosure of the catalogue, or the one of a TOML file.
 

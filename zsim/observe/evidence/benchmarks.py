@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from zsim.base.errors import InputError
-from zsim.base.parsed import is_number
+from zsim.base.parsed import is_number, table_or_empty
 from zsim.base.units import parse_bytes
 from zsim.observe.outputs import Remark
 from zsim.observe.texts import plain
@@ -84,18 +84,14 @@ def _fio_json(text: str) -> Iterator[Benchmark]:
     common = data.get("global options") if isinstance(data, Mapping) else None
     for job in jobs[:MOST_JOBS] if isinstance(jobs, list) else ():
         if isinstance(job, Mapping):
-            options = {**_table(common), **_table(job.get("job options"))}
+            options = {**table_or_empty(common), **table_or_empty(job.get("job options"))}
             yield from _fio_job(options, job)
-
-
-def _table(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _fio_job(options: Mapping[str, object], job: Mapping[str, object]) -> Iterator[Benchmark]:
     pattern = str(options.get("rw") or options.get("readwrite") or "read")
     for side, access in KINDS.get(pattern, ()):
-        result = _table(job.get(side))
+        result = table_or_empty(job.get(side))
         rate = _positive(result.get("bw_bytes")) or _scaled(_positive(result.get("bw")), 1024)
         operations = _positive(result.get("iops"))
         if rate or operations:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.layout import Tops
 from zsim.observe.pool_import.space import data_vdevs
 from zsim.observe.pool_import.vdev_sizes import find_frags
@@ -58,29 +58,29 @@ class DataSizes:
         return self.mean_lsize >= WHOLE_RECORDS * self.recordsize
 
 
-def find_blocks(evidence: Evidence, tops: Tops) -> None:
+def find_blocks(outputs: PoolOutputs, tops: Tops) -> None:
     """Note sector size, FRAG, record size and, where the blocks suggest one, the history."""
-    _find_ashift(evidence, tops)
-    _find_frag(evidence, tops)
-    _find_small_blocks(evidence, tops)
-    sizes = data_sizes(evidence)
+    _find_ashift(outputs, tops)
+    _find_frag(outputs, tops)
+    _find_small_blocks(outputs, tops)
+    sizes = data_sizes(outputs)
     if sizes is None:
-        _find_stated_record(evidence)
+        _find_stated_record(outputs)
         return
     history = history_of(sizes)
     if history is not None:
-        evidence.find("history", history, f"kinds and sizes of the blocks in {sizes.source}", inferred=True)
+        outputs.find("history", history, f"kinds and sizes of the blocks in {sizes.source}", inferred=True)
     if sizes.whole_records or sizes.recordsize >= DEFAULT_RECORD:
-        _find_recordsize(evidence, sizes)
+        _find_recordsize(outputs, sizes)
     else:
-        evidence.notes.append(
+        outputs.notes.append(
             "most files are smaller than a record, so the blocks do not show the record size"
         )
 
 
-def _find_stated_record(evidence: Evidence) -> None:
+def _find_stated_record(outputs: PoolOutputs) -> None:
     """Note the record size of the fullest dataset, where no output shows the blocks themselves."""
-    found = record_of(evidence.files.of(KnownProperty), _pool_name(evidence))
+    found = record_of(outputs.files.of(KnownProperty), _pool_name(outputs))
     if found is None:
         return
     name = plain(found.of)
@@ -90,89 +90,89 @@ def _find_stated_record(evidence: Evidence) -> None:
             what = (
                 "the datasets have several record sizes, and nothing shows which holds most (zfs list does)"
             )
-        evidence.notes.append(f"{what}: none is taken")
+        outputs.notes.append(f"{what}: none is taken")
         return
     if not 512 <= found.size <= MAX_RECORD or found.size & (found.size - 1):
         return
-    evidence.find("recordsize", found.size, f"zfs get of {name}", inferred=found.others)
+    outputs.find("recordsize", found.size, f"zfs get of {name}", inferred=found.others)
     if found.others:
-        evidence.notes.append(
+        outputs.notes.append(
             f"the datasets have several record sizes: that of {name}, which holds most, is taken"
         )
 
 
-def _find_small_blocks(evidence: Evidence, tops: Tops) -> None:
+def _find_small_blocks(outputs: PoolOutputs, tops: Tops) -> None:
     """Note which blocks go to the special vdevs, of the fullest dataset."""
     if not tops.classes.special:
         return
-    size = small_blocks_of(evidence.files.of(KnownProperty), _pool_name(evidence))
+    size = small_blocks_of(outputs.files.of(KnownProperty), _pool_name(outputs))
     if size is not None and size <= MAX_RECORD:
-        evidence.find("special_small_blocks", size, "zfs get special_small_blocks")
+        outputs.find("special_small_blocks", size, "zfs get special_small_blocks")
 
 
-def _pool_name(evidence: Evidence) -> str:
-    named = [each.name for each in (evidence.status, evidence.listed, evidence.config) if each is not None]
+def _pool_name(outputs: PoolOutputs) -> str:
+    named = [each.name for each in (outputs.status, outputs.listed, outputs.config) if each is not None]
     return named[0] if named else ""
 
 
-def _find_recordsize(evidence: Evidence, sizes: DataSizes) -> None:
-    release = evidence.release
+def _find_recordsize(outputs: PoolOutputs, sizes: DataSizes) -> None:
+    release = outputs.release
     limit = largest_record(release)
     if sizes.recordsize > limit:
-        evidence.notes.append(
+        outputs.notes.append(
             f"blocks of {sizes.recordsize >> 10}K are in {sizes.source}, but not in {release.name}"
         )
-    evidence.find("recordsize", min(max(sizes.recordsize, 512), limit), sizes.source, inferred=True)
+    outputs.find("recordsize", min(max(sizes.recordsize, 512), limit), sizes.source, inferred=True)
 
 
-def _find_ashift(evidence: Evidence, tops: Tops) -> None:
+def _find_ashift(outputs: PoolOutputs, tops: Tops) -> None:
     known = [vdev.ashift for vdev in tops.vdevs if vdev.ashift in SECTOR_SHIFTS]
     if known:
-        evidence.find("ashift", known[0], "zdb -C")
+        outputs.find("ashift", known[0], "zdb -C")
         if len(set(known)) > 1:
-            evidence.notes.append("the vdevs have different sector sizes: that of the first is taken")
+            outputs.notes.append("the vdevs have different sector sizes: that of the first is taken")
         return
-    shifts = [each.value for each in evidence.files.of(KnownProperty) if each.name == "ashift"]
+    shifts = [each.value for each in outputs.files.of(KnownProperty) if each.name == "ashift"]
     if shifts and shifts[0] in SECTOR_SHIFTS:
-        evidence.find("ashift", shifts[0], "zpool get")
+        outputs.find("ashift", shifts[0], "zpool get")
         return
-    pointers = evidence.files.pointers
+    pointers = outputs.files.pointers
     if pointers is None or not tops.uniform or not pointers.unit:
-        _find_configured(evidence, tops)
+        _find_configured(outputs, tops)
         return
     spec = tops.specs[0]
     sector, rest = divmod(pointers.unit, kind_of(spec.kind).unit_sectors(spec))
     if not rest and sector in {1 << shift for shift in SECTOR_SHIFTS}:
-        evidence.find("ashift", sector.bit_length() - 1, "common divisor of the asizes in zdb -Lbbbbb")
+        outputs.find("ashift", sector.bit_length() - 1, "common divisor of the asizes in zdb -Lbbbbb")
 
 
-def _find_configured(evidence: Evidence, tops: Tops) -> None:
+def _find_configured(outputs: PoolOutputs, tops: Tops) -> None:
     """Note the sector size that zpool status prints of drives whose own is larger (VDEV_NONNATIVE_ASHIFT)."""
-    if evidence.status is None:
+    if outputs.status is None:
         return
     for place in tops.order:
         told = [match for leaf in tops.vdevs[place].leaves() if (match := _CONFIGURED.search(leaf.note))]
         size = int(told[0][1]) if told else 0
         if size in {1 << shift for shift in SECTOR_SHIFTS}:
-            evidence.find("ashift", size.bit_length() - 1, "block size that zpool status prints")
+            outputs.find("ashift", size.bit_length() - 1, "block size that zpool status prints")
             return
 
 
-def _find_frag(evidence: Evidence, tops: Tops) -> None:
-    listed, metaslabs = evidence.listed, evidence.files.metaslabs
+def _find_frag(outputs: PoolOutputs, tops: Tops) -> None:
+    listed, metaslabs = outputs.listed, outputs.files.metaslabs
     frag, source = (listed.space.frag if listed is not None else None), "FRAG of zpool list"
     if frag is None and metaslabs is not None:
         frag, source = metaslabs.mean_fragmentation, "mean over the metaslabs of zdb -mm"
-    release = evidence.release
+    release = outputs.release
     if frag is not None and release.fragmentation_table == "none":
-        evidence.notes.append(f"FRAG is known, but {release.name} has none: it is left out")
-    elif frag is not None and not find_frags(evidence, data_vdevs(evidence, tops)):
-        evidence.find("frag", round(frag, 4), source)
+        outputs.notes.append(f"FRAG is known, but {release.name} has none: it is left out")
+    elif frag is not None and not find_frags(outputs, data_vdevs(outputs, tops)):
+        outputs.find("frag", round(frag, 4), source)
 
 
-def data_sizes(evidence: Evidence) -> DataSizes | None:
+def data_sizes(outputs: PoolOutputs) -> DataSizes | None:
     """Return the sizes of the data blocks, from the fullest output there is."""
-    files = evidence.files
+    files = outputs.files
     if files.pointers is not None and files.pointers.blocks[FILE:].sum():
         return _sizes_of_pointers(files.pointers)
     return _sizes_of_statistics(files.statistics) if files.statistics is not None else None

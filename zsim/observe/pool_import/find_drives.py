@@ -17,7 +17,7 @@ from zsim.observe.devices.labels import FLASH_VENDORS, device_of, label_of
 from zsim.observe.devices.models import Model, model_of, slowest_of
 from zsim.observe.devices.sentences import SaidDrives
 from zsim.observe.devices.usual_sizes import usual_bytes
-from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.texts import plain
 from zsim.observe.zpool.vdev_tree import GONE, PAIRS, Vdev, repaired_pair
 
@@ -87,43 +87,43 @@ def _name(leaf: Vdev) -> str:
     return was[1] if was and leaf.name.isdigit() else leaf.name
 
 
-def shown_tops(evidence: Evidence) -> list[Vdev]:
+def shown_tops(outputs: PoolOutputs) -> list[Vdev]:
     """Return the top-level vdevs that show how the drives are called."""
-    if evidence.status is not None and evidence.status.vdevs:
-        return list(evidence.status.vdevs)
-    listed = [vdev for vdev, _ in evidence.listed.vdevs] if evidence.listed is not None else []
-    return listed or (list(evidence.config.vdevs) if evidence.config is not None else [])
+    if outputs.status is not None and outputs.status.vdevs:
+        return list(outputs.status.vdevs)
+    listed = [vdev for vdev, _ in outputs.listed.vdevs] if outputs.listed is not None else []
+    return listed or (list(outputs.config.vdevs) if outputs.config is not None else [])
 
 
-def find_drives(evidence: Evidence) -> None:
+def find_drives(outputs: PoolOutputs) -> None:
     """Note the drive, what its capacity is by name, the one that replaces, write cache; tell of links."""
-    inventory = evidence.files.inventory()
-    drives = _with_attached(drives_of(shown_tops(evidence)), shown_tops(evidence), inventory)
+    inventory = outputs.files.inventory()
+    drives = _with_attached(drives_of(shown_tops(outputs)), shown_tops(outputs), inventory)
     known = [identity for name in drives.old if (identity := inventory.of(name)) is not None]
     source = _source(known)
-    if not any(each.model for each in known) and (counted := _by_number(evidence, drives)):
+    if not any(each.model for each in known) and (counted := _by_number(outputs, drives)):
         known, source = counted, "that many drives of the host are of this model"
     models = _models_of(known)
-    if not models and (said := _said(evidence, len(drives.old))) is not None:
+    if not models and (said := _said(outputs, len(drives.old))) is not None:
         models, source = (said,) * len(drives.old), SAID
     if models:
-        if not _others_differ(evidence, drives, models):
-            _find_old(evidence, models, source, len(drives.old))
+        if not _others_differ(outputs, drives, models):
+            _find_old(outputs, models, source, len(drives.old))
     elif drives.are_nvme:
-        evidence.find("drive", "generic-nvme-ssd", "names of the devices", inferred=True)
+        outputs.find("drive", "generic-nvme-ssd", "names of the devices", inferred=True)
     elif any(vendors := {label_of(name).vendor for name in drives.old}):
-        evidence.notes.append(
+        outputs.notes.append(
             f"the names of the drives show only the vendor ({', '.join(sorted(vendors - {''}))}):"
             f" add the output of {drives_command(drives.old)}"
         )
         if vendors <= set(FLASH_VENDORS):
             source = "World Wide Names of a vendor of solid-state drives"
-            evidence.find("drive", "generic-sata-ssd", source, inferred=True)
-    _find_new(evidence, drives)
+            outputs.find("drive", "generic-sata-ssd", source, inferred=True)
+    _find_new(outputs, drives)
     present = [each for name in (*drives.old, *drives.new) if (each := inventory.of(name)) is not None]
-    _find_write_cache(evidence, present or list(known))
-    _tell_links(evidence, present or list(known))
-    _find_recovery(evidence, present or list(known))
+    _find_write_cache(outputs, present or list(known))
+    _tell_links(outputs, present or list(known))
+    _find_recovery(outputs, present or list(known))
 
 
 def _models_of(known: Sequence[Identity]) -> tuple[Model, ...]:
@@ -145,13 +145,13 @@ def model_named(identity: Identity) -> Model:
     return model_of(identity.model, size, rpm, flash, nvme=nvme)
 
 
-def _said(evidence: Evidence, count: int) -> Model | None:
+def _said(outputs: PoolOutputs, count: int) -> Model | None:
     """Return the one model that sentences name, of as many drives as the pool has where they count."""
-    said = evidence.files.of(SaidDrives)
+    said = outputs.files.of(SaidDrives)
     fitting = [each.model for each in said if each.count in (None, count)]
     if not fitting or len({(model.drive, model.size) for model in fitting}) > 1:
         return None
-    evidence.notes.append(f"the drives are those that the text names: {plain(fitting[0].name)}")
+    outputs.notes.append(f"the drives are those that the text names: {plain(fitting[0].name)}")
     return fitting[0]
 
 
@@ -162,9 +162,9 @@ def _source(known: Sequence[Identity]) -> str:
     return " and ".join(words[:3])
 
 
-def _by_number(evidence: Evidence, drives: PoolDrives) -> list[Identity]:
+def _by_number(outputs: PoolOutputs, drives: PoolDrives) -> list[Identity]:
     """Return the drives of the one model that the host has enough of, where no name leads to any."""
-    listed = [each for each in evidence.files.inventory().drives if each.model]
+    listed = [each for each in outputs.files.inventory().drives if each.model]
     if drives.are_nvme:
         listed = [each for each in listed if each.nvme or NVME_NAME.match(each.device)]
     counts = Counter(each.model for each in listed)
@@ -175,18 +175,18 @@ def _by_number(evidence: Evidence, drives: PoolDrives) -> list[Identity]:
     present = max(1, len(drives.old) - drives.gone)
     rivals = [each for each in counts.values() if each >= (present if drives.gone else count)]
     if count < present or len(rivals) > 1:
-        evidence.notes.append("which of the drives that are listed belong to the pool is not known")
+        outputs.notes.append("which of the drives that are listed belong to the pool is not known")
         return []
     return [each for each in listed if each.model == model][: len(drives.old)]
 
 
-def _others_differ(evidence: Evidence, drives: PoolDrives, models: tuple[Model, ...]) -> bool:
+def _others_differ(outputs: PoolOutputs, drives: PoolDrives, models: tuple[Model, ...]) -> bool:
     """Tell whether most drives are unnamed and no solid-state drives as the few that are named; say so."""
     vendors = {label_of(name).vendor for name in drives.old} - {"", *FLASH_VENDORS}
     flash = all(model.generic in (SATA_FLASH, NVME) for model in models)
     if not (flash and vendors and 2 * len(models) < len(drives.old)):
         return False
-    evidence.notes.append(
+    outputs.notes.append(
         f"{len(models)} of {len(drives.old)} drives are named ({plain(models[0].name)}), the others are of"
         f" another vendor ({', '.join(sorted(vendors))}), and their model is not known: add the output of"
         f" {drives_command(drives.old)}"
@@ -194,34 +194,34 @@ def _others_differ(evidence: Evidence, drives: PoolDrives, models: tuple[Model, 
     return True
 
 
-def _find_old(evidence: Evidence, models: tuple[Model, ...], source: str, count: int) -> None:
+def _find_old(outputs: PoolOutputs, models: tuple[Model, ...], source: str, count: int) -> None:
     inferred = "of this model" in source or source == SAID
     counts = Counter((model.drive, model.name) for model in models)
     read = _read_alone(models)
     chosen = _chosen(read)
     if chosen.drive is not None:
         what = chosen.name if chosen.known else f"{chosen.name}, by its series"
-        evidence.find("drive", chosen.drive, f"{what}: {source}", inferred=inferred or not chosen.known)
+        outputs.find("drive", chosen.drive, f"{what}: {source}", inferred=inferred or not chosen.known)
     sizes = [model.size for model in models if model.size]
-    evidence.named_size = min(sizes) if sizes else None
-    evidence.named_source = source
+    outputs.named_size = min(sizes) if sizes else None
+    outputs.named_source = source
     mixed = bool(sizes) and max(sizes) > min(sizes) * (1 + SAME_SIZE)
     if len({drive for drive, _ in counts}) > 1 or mixed:
         listed = ", ".join(f"{number} x {name}" for (_, name), number in counts.most_common(MOST_NAMED))
         more = ", ..." if len(counts) > MOST_NAMED else ""
         size = " and, within a vdev, the smallest size" if mixed else ""
-        evidence.notes.append(
+        outputs.notes.append(
             f"the drives are of several models ({plain(listed, 200)}{more}):"
             f" {chosen.drive or chosen.name}{size} is taken for all,"
             " because a stripe waits for its slowest drive"
         )
     if read != models:
-        evidence.notes.append(
+        outputs.notes.append(
             "the shingled ones (SMR) are only read here, and count as disks of 5400 rpm; if the replacement"
             f" is shingled too, state --new-drive {SHINGLED}"
         )
     if len(models) < count:
-        evidence.notes.append(
+        outputs.notes.append(
             f"{len(models)} of {count} drives are named: the others are taken to be the same"
         )
 
@@ -249,110 +249,110 @@ def _chosen(models: tuple[Model, ...]) -> Model:
     return next(model for model in among if model.drive == drive)
 
 
-def _find_new(evidence: Evidence, drives: PoolDrives) -> None:
+def _find_new(outputs: PoolOutputs, drives: PoolDrives) -> None:
     """Note the drive that replaces, where its name tells another model than the old one's."""
-    scrub = evidence.value("operation") == "scrub"
-    if scrub or evidence.value("target") is not None or not drives.new:
+    scrub = outputs.value("operation") == "scrub"
+    if scrub or outputs.value("target") is not None or not drives.new:
         return
-    inventory = evidence.files.inventory()
+    inventory = outputs.files.inventory()
     known = [each for name in drives.new if (each := inventory.of(name)) is not None]
     models = _models_of(known)
     if not models:
         return
     chosen = _chosen(models)
-    old, old_size = evidence.text("drive"), evidence.named_size
+    old, old_size = outputs.text("drive"), outputs.named_size
     source = f"{chosen.name}: {_source(known)}"
     size = min((model.size for model in models if model.size), default=None)
     if size is not None and old_size is not None and size < old_size * (1 - SAME_SIZE):
-        evidence.notes.append(
+        outputs.notes.append(
             f"the replacement drive {plain(chosen.name)} is by its name smaller than the drives of the pool:"
             " its size is ignored"
         )
         size = None
     if chosen.drive is not None and chosen.drive != old:
-        evidence.find("new_drive", chosen.drive, source, inferred=not chosen.known)
+        outputs.find("new_drive", chosen.drive, source, inferred=not chosen.known)
     if size is not None:
-        evidence.new_named_size = size
-        evidence.new_named_source = source
+        outputs.new_named_size = size
+        outputs.new_named_source = source
 
 
-def _find_write_cache(evidence: Evidence, known: Sequence[Identity]) -> None:
+def _find_write_cache(outputs: PoolOutputs, known: Sequence[Identity]) -> None:
     states = [(each.write_cache, each.source) for each in known if each.write_cache is not None]
     if not states:
-        _find_cache_of_all(evidence)
+        _find_cache_of_all(outputs)
         return
     on = sum(bool(state) for state, _ in states)
     if on not in (0, len(states)):
-        evidence.notes.append(
+        outputs.notes.append(
             f"the write cache is on in {on} of {len(states)} drives:"
             f" {'on' if 2 * on > len(states) else 'off'} is taken for all"
         )
-    evidence.find("write_cache", 2 * on > len(states), states[0][1])
+    outputs.find("write_cache", 2 * on > len(states), states[0][1])
 
 
-def _find_cache_of_all(evidence: Evidence) -> None:
+def _find_cache_of_all(outputs: PoolOutputs) -> None:
     """Note the write cache where no name leads to a drive and all that are listed have it alike."""
     told = [
-        each for each in evidence.files.inventory().drives if each.write_cache is not None and not each.model
+        each for each in outputs.files.inventory().drives if each.write_cache is not None and not each.model
     ]
     if len(told) > 1 and len({each.write_cache for each in told}) == 1:
-        evidence.find(
+        outputs.find(
             "write_cache", told[0].write_cache, f"{told[0].source}: all drives listed", inferred=True
         )
 
 
-def _find_recovery(evidence: Evidence, known: Sequence[Identity]) -> None:
+def _find_recovery(outputs: PoolOutputs, known: Sequence[Identity]) -> None:
     """Note how long drives try to read a bad sector: the one that tries longest holds all others up."""
     limits = [(each.recovery, each.source) for each in known if each.recovery is not None]
     if limits:
         longest, source = max(limits, key=lambda each: each[0] or math.inf)
-        evidence.find("erc", f"{longest:g}s" if longest else "none", source)
+        outputs.find("erc", f"{longest:g}s" if longest else "none", source)
 
 
-def _tell_links(evidence: Evidence, known: Sequence[Identity]) -> None:
+def _tell_links(outputs: PoolOutputs, known: Sequence[Identity]) -> None:
     """Tell of drives whose link is slower than they could have it."""
     slow = [each for each in known if each.link and each.link_limit and each.link < each.link_limit]
     for each in slow[:MOST_NAMED]:
         rate = (each.link or 0) * 100
-        evidence.notes.append(
+        outputs.notes.append(
             f"{plain(each.device or each.serial or each.model)} is linked at {each.link:g} of"
             f" {each.link_limit:g} Gb/s, which carries {rate:.0f} MB/s at most: the simulation takes the full"
             " speed, so look at its cable and port"
         )
 
 
-def find_sizes(evidence: Evidence, size: int | None) -> int | None:
+def find_sizes(outputs: PoolOutputs, size: int | None) -> int | None:
     """Return the capacity of the drives by name where it agrees with what the pool's size gives.
 
     Parameters
     ----------
-    evidence : Evidence
+    outputs : PoolOutputs
     size : int or None
         Capacity that the space of the pool gives [bytes].
     """
-    named = evidence.named_size
+    named = outputs.named_size
     if named is None or size is None:
         return named
     if abs(named / size - 1) < SAME_SIZE:
         return named
-    evidence.notes.append(
+    outputs.notes.append(
         f"the drives have {format_both(named)} by their names, and the size of the pool shows"
         f" {format_both(size)}: partitions or larger drives beside smaller ones; the size of the pool counts"
     )
     return None
 
 
-def find_new_size(evidence: Evidence) -> None:
+def find_new_size(outputs: PoolOutputs) -> None:
     """Note the capacity of the new drive where its name tells it and it is larger than the old ones."""
-    old = evidence.size("drive_size") or evidence.named_size
-    size = evidence.new_named_size
-    new_drive = evidence.text("new_drive")
-    if size is None or old is None or evidence.size("new_drive_size") is not None:
+    old = outputs.size("drive_size") or outputs.named_size
+    size = outputs.new_named_size
+    new_drive = outputs.text("new_drive")
+    if size is None or old is None or outputs.size("new_drive_size") is not None:
         return
     if size > old * (1 + SAME_SIZE):
-        evidence.find("new_drive_size", size, evidence.new_named_source)
+        outputs.find("new_drive_size", size, outputs.new_named_source)
     elif new_drive is not None:
         # The two are of one nominal size: ZFS takes no replacement that is smaller.
         model = load_drive(new_drive)
         if model.is_generic or model.capacity_bytes < old:
-            evidence.find("new_drive_size", max(size, old), evidence.new_named_source)
+            outputs.find("new_drive_size", max(size, old), outputs.new_named_source)

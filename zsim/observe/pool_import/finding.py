@@ -1,4 +1,4 @@
-"""What an import found, and where."""
+"""What an import has of a pool and found in it, and where."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Evidence:
+class PoolOutputs:
     """The outputs about one pool, and what was concluded from them so far.
 
     Attributes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from zsim.observe.devices.asking import LINUX, drives_command
-from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.release import drive_names
 
 BARE = "NO REDUNDANCY: "
@@ -24,28 +24,28 @@ GAPS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
 """Field, fields that settle it, what is open, and the command that tells it (on Linux)."""
 
 
-def unknown_notes(evidence: Evidence, stated: Collection[str] = ()) -> list[str]:
+def unknown_notes(outputs: PoolOutputs, stated: Collection[str] = ()) -> list[str]:
     """Return one sentence about what is neither named nor bounded, and by which commands it can be told.
 
     Parameters
     ----------
-    evidence : Evidence
+    outputs : PoolOutputs
     stated : collection of str
         Fields that are known from elsewhere.
     """
-    files = evidence.files
+    files = outputs.files
     blocks = files.pointers is not None or files.statistics is not None
     open_gaps = [
         (field, words, command)
         for field, settled, words, command in GAPS
-        if not any(each in stated or _settles(evidence, each) for each in settled)
+        if not any(each in stated or _settles(outputs, each) for each in settled)
         and not (field == "recordsize" and blocks)
     ]
     if not open_gaps:
         return []
     what = [words for _, words, _ in open_gaps]
     listed = what[0] if len(what) == 1 else f"{', '.join(what[:-1])} and {what[-1]}"
-    told = (drives_command(drive_names(evidence)) if each == LINUX else each for _, _, each in open_gaps)
+    told = (drives_command(drive_names(outputs)) if each == LINUX else each for _, _, each in open_gaps)
     commands = "; ".join(dict.fromkeys(told))
     stated = " ".join(f"--set {field}=VALUE" for field, _, _ in open_gaps)
     return [
@@ -60,10 +60,10 @@ def remedy_of(note: str) -> str:
     return f"{ADD.strip()} {commands}" if is_gap(note) and mark else ""
 
 
-def _settles(evidence: Evidence, field: str) -> bool:
+def _settles(outputs: PoolOutputs, field: str) -> bool:
     """Tell whether a field is known; a class of drives settles no size."""
-    value = evidence.value(field)
-    if field == "drive" and evidence.named_size is None and str(value).startswith("generic-"):
+    value = outputs.value(field)
+    if field == "drive" and outputs.named_size is None and str(value).startswith("generic-"):
         return False
     return value is not None
 

@@ -10,7 +10,7 @@ from zsim.observe.devices.identity import Inventory
 from zsim.observe.devices.labels import device_of
 from zsim.observe.evidence.activity import Samples
 from zsim.observe.evidence.scans import PoolThen, finished, resilvered_together, running, started_of
-from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.gaps import BARE
 from zsim.observe.pool_import.layout import Tops
 from zsim.observe.texts import plain
@@ -28,23 +28,23 @@ MOST_FINISHED = 200
 QUARTER_S, MOST_ZONES_S = 900, 14 * 3600
 
 
-def find_observations(evidence: Evidence, tops: Tops) -> None:
+def find_observations(outputs: PoolOutputs, tops: Tops) -> None:
     """Note what the pool has already shown."""
     layout = Layout(tuple(tops.specs[place] for place in tops.order))
-    of_class = evidence.status is not None and evidence.status.of_class_alone
-    size = evidence.size("drive_size") or evidence.named_size
-    pool = PoolThen(layout, evidence.size("alloc"), size, of_class)
-    over = _finished(evidence, pool)
-    under_way = _running(evidence, pool, over)
-    over = [with_alloc(scan, evidence.statuses) for scan in over][-MOST_FINISHED:]
-    activity = _activity(evidence, tops, bool(under_way))
-    errors = [*_errors(evidence, tops), *_missing(evidence, tops)]
-    held = _class_alloc(tops, evidence.size("alloc"))
-    found = [*over, *under_way, *activity, *errors, *evidence.files.of(Benchmark), *held]
-    evidence.notes += evidence.files.notes
+    of_class = outputs.status is not None and outputs.status.of_class_alone
+    size = outputs.size("drive_size") or outputs.named_size
+    pool = PoolThen(layout, outputs.size("alloc"), size, of_class)
+    over = _finished(outputs, pool)
+    under_way = _running(outputs, pool, over)
+    over = [with_alloc(scan, outputs.statuses) for scan in over][-MOST_FINISHED:]
+    activity = _activity(outputs, tops, bool(under_way))
+    errors = [*_errors(outputs, tops), *_missing(outputs, tops)]
+    held = _class_alloc(tops, outputs.size("alloc"))
+    found = [*over, *under_way, *activity, *errors, *outputs.files.of(Benchmark), *held]
+    outputs.notes += outputs.files.notes
     if found:
         stated = [each.model_dump(mode="json", exclude_none=True) for each in found]
-        evidence.find("evidence", stated, sources_of(found))
+        outputs.find("evidence", stated, sources_of(found))
 
 
 def sources_of(found: Iterable[FinishedScan | RunningScan | object]) -> str:
@@ -98,17 +98,17 @@ def _moved(status: PoolStatus, zone: timedelta) -> PoolStatus:
     return replace(status, scans=scans, scan=moved(status.scan) if status.scan is not None else None)
 
 
-def _finished(evidence: Evidence, pool: PoolThen) -> list[FinishedScan]:
+def _finished(outputs: PoolOutputs, pool: PoolThen) -> list[FinishedScan]:
     """Return the scans that are over, each once: zpool status tells most of each."""
     found: list[FinishedScan] = []
     told = [
         scan
-        for status in evidence.statuses
+        for status in outputs.statuses
         for each in status.scans
         if (scan := finished(each, pool, "zpool status")) is not None
     ]
-    histories = [scan for each in evidence.histories for scan in each.scans]
-    events = [scan for each in evidence.events for scan in each.scans]
+    histories = [scan for each in outputs.histories for scan in each.scans]
+    events = [scan for each in outputs.events for scan in each.scans]
     for scan in (*told, *histories, *events):
         place = next((k for k, old in enumerate(found) if same_scan(old, scan)), None)
         if place is None:
@@ -155,11 +155,11 @@ def with_alloc(scan: FinishedScan, statuses: Sequence[PoolStatus]) -> FinishedSc
     return scan.model_copy(update={"alloc": alloc}) if alloc else scan
 
 
-def _running(evidence: Evidence, pool: PoolThen, over: Sequence[FinishedScan]) -> list[RunningScan]:
+def _running(outputs: PoolOutputs, pool: PoolThen, over: Sequence[FinishedScan]) -> list[RunningScan]:
     """Return the states of the scan that runs, in order of time; those of one that is over tell no more."""
     found: list[RunningScan] = []
     ended = 0
-    for status in evidence.statuses:
+    for status in outputs.statuses:
         if status.of_log_alone or status.of_dedup_alone:
             # What is resilvered there says nothing of a drive with data; the note about it says so.
             continue
@@ -172,7 +172,7 @@ def _running(evidence: Evidence, pool: PoolThen, over: Sequence[FinishedScan]) -
             elif len(found) < MOST_RUNNING:
                 found.append(state)
     if ended:
-        evidence.notes.append(
+        outputs.notes.append(
             f"{ended} status{'es' if ended > 1 else ''} of a scan that is over by another output"
             f" {'are' if ended > 1 else 'is'} left out of the evidence: its duration says more"
         )
@@ -198,28 +198,28 @@ def _of_the_last(found: Sequence[RunningScan]) -> list[RunningScan]:
     return [state for state in found if state.since in (None, last)]
 
 
-def _activity(evidence: Evidence, tops: Tops, runs: bool) -> list[DriveActivity]:
+def _activity(outputs: PoolOutputs, tops: Tops, runs: bool) -> list[DriveActivity]:
     """Return what the drives of the pool do, while a scan runs."""
-    tables = evidence.files.of(Samples)
+    tables = outputs.files.of(Samples)
     if not tables:
         return []
     if not runs:
-        evidence.notes.append(
+        outputs.notes.append(
             "iostat is ignored: no scan is running, so the activity of the drives says nothing about one"
         )
         return []
-    numbers, inventory = leaf_numbers(tops, _repairs(evidence)), evidence.files.inventory()
+    numbers, inventory = leaf_numbers(tops, _repairs(outputs)), outputs.files.inventory()
     found: list[DriveActivity] = []
     for table in tables:
         if not table.usable:
-            evidence.notes.append(
+            outputs.notes.append(
                 f"{table.command} has one sample, the mean since the host was started: run it with an"
                 " interval, such as zpool iostat -vly 30 3"
             )
             continue
         matched = [each for row in table.means() if (each := _of_pool(row, inventory, numbers)) is not None]
         if not matched:
-            evidence.notes.append(
+            outputs.notes.append(
                 f"the drives of {table.command} are none of the pool's by their names: add the output of"
                 " lsblk -o NAME,MODEL,SERIAL,SIZE or ls -l /dev/disk/by-id"
             )
@@ -227,10 +227,10 @@ def _activity(evidence: Evidence, tops: Tops, runs: bool) -> list[DriveActivity]
     return found
 
 
-def _errors(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
+def _errors(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
     """Return the drives that are read and have shown errors, by the last status."""
-    numbers, inventory = leaf_numbers(tops, _repairs(evidence)), evidence.files.inventory()
-    rows = [leaf for vdev in tops.vdevs for leaf in vdev.leaves()] if evidence.status is not None else []
+    numbers, inventory = leaf_numbers(tops, _repairs(outputs)), outputs.files.inventory()
+    rows = [leaf for vdev in tops.vdevs for leaf in vdev.leaves()] if outputs.status is not None else []
     found = []
     for leaf in rows:
         number, role = numbers.get(leaf.name, (None, ""))
@@ -241,7 +241,7 @@ def _errors(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
         if not any(leaf.errors) and not pending:
             if leaf.state == "DEGRADED":
                 why = f" ({plain(leaf.note)})" if leaf.note else ""
-                evidence.notes.append(
+                outputs.notes.append(
                     f"{plain(leaf.name)} is DEGRADED{why} and is read all the same: a drive that retries"
                     " holds up the whole scan; look at its SMART data"
                 )
@@ -255,25 +255,25 @@ def _errors(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
     return found
 
 
-def _missing(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
+def _missing(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
     """Return the drives of the vdev under repair that are gone, not to be replaced; note all there are."""
-    if evidence.status is None:
+    if outputs.status is None:
         return []
     found: list[DriveActivity] = []
-    scan, numbers = evidence.status.scan, leaf_numbers(tops, _repairs(evidence))
+    scan, numbers = outputs.status.scan, leaf_numbers(tops, _repairs(outputs))
     active = scan is not None and scan.active
     for place in tops.order:
         slots = _slots(tops.vdevs[place])
         gone = [leaf for child in slots if (leaf := _lost(child)) is not None]
-        first = place == tops.order[0] and _repairs(evidence)
+        first = place == tops.order[0] and _repairs(outputs)
         due = sum(map(_is_due, slots))
         # Where nothing runs, the replacement of those that are gone is what is asked.
         if gone and (active or due or not first):
             left = tops.specs[place].tolerance - len(gone) - due
-            evidence.notes.append(_missing_words(tops.vdevs[place], gone, left, due > 0))
-        if not first or evidence.value("replace_in") is not None:
+            outputs.notes.append(_missing_words(tops.vdevs[place], gone, left, due > 0))
+        if not first or outputs.value("replace_in") is not None:
             continue
-        asked = 0 if active or due else int(str(evidence.value("replace") or 0))
+        asked = 0 if active or due else int(str(outputs.value("replace") or 0))
         waits = [child for child in slots if child.children and active and child.children[-1].waits]
         gone += [child.children[0] for child in waits if child.children[0].state in GONE]
         found += [_gone(each, numbers, count < asked) for count, each in enumerate(gone)]
@@ -368,8 +368,8 @@ def _replaced(slots: Sequence[Vdev]) -> list[Vdev]:
     return next((found for found in ways if found), [])
 
 
-def _repairs(evidence: Evidence) -> bool:
-    return evidence.value("operation") not in ("scrub", "expand", "remove")
+def _repairs(outputs: PoolOutputs) -> bool:
+    return outputs.value("operation") not in ("scrub", "expand", "remove")
 
 
 def _of_pool(

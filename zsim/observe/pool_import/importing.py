@@ -19,7 +19,7 @@ from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.pool_import.blocks import find_blocks
 from zsim.observe.pool_import.find_drives import find_drives
-from zsim.observe.pool_import.finding import Evidence, Finding
+from zsim.observe.pool_import.finding import Finding, PoolOutputs
 from zsim.observe.pool_import.gaps import is_gap, unknown_notes
 from zsim.observe.pool_import.gather import find_observations, in_order
 from zsim.observe.pool_import.given.assumed import UNKNOWN
@@ -203,24 +203,24 @@ def import_files(
 ) -> ImportedPool:
     """Return the scenario of what was found in files; see `import_pool`."""
     known = {*stated, *names_set(overrides)}
-    evidence = _evidence(files, pool)
-    evidence.layout_beside = _layout_beside(stated, overrides)
-    find_release(evidence)
-    tops = find_layout(evidence)
-    find_drives(evidence)
-    find_space(evidence, tops)
-    find_blocks(evidence, tops)
-    _find_host(evidence)
-    find_observations(evidence, tops)
-    _note_unused(evidence)
+    outputs = _outputs(files, pool)
+    outputs.layout_beside = _layout_beside(stated, overrides)
+    find_release(outputs)
+    tops = find_layout(outputs)
+    find_drives(outputs)
+    find_space(outputs, tops)
+    find_blocks(outputs, tops)
+    _find_host(outputs)
+    find_observations(outputs, tops)
+    _note_unused(outputs)
     # What is not known comes first, a layout that is assumed before all else.
-    evidence.notes += unknown_notes(evidence, known)
-    evidence.notes.sort(key=lambda note: not is_gap(note))
-    imported = _imported(evidence, tops, overrides)
+    outputs.notes += unknown_notes(outputs, known)
+    outputs.notes.sort(key=lambda note: not is_gap(note))
+    imported = _imported(outputs, tops, overrides)
     if table is None or not table.begun:
         return imported
     table.describe({"zsim.vdevs": json.dumps(tops.ids), "zsim.pool": imported.pool})
-    return replace(imported, block_list=_usable_list(evidence, table.path, imported))
+    return replace(imported, block_list=_usable_list(outputs, table.path, imported))
 
 
 def _layout_beside(stated: Collection[str], overrides: Sequence[str]) -> str | None:
@@ -230,7 +230,7 @@ def _layout_beside(stated: Collection[str], overrides: Sequence[str]) -> str | N
     return None if layout is None else str(layout)
 
 
-def _usable_list(evidence: Evidence, path: Path, imported: ImportedPool) -> Path | None:
+def _usable_list(outputs: PoolOutputs, path: Path, imported: ImportedPool) -> Path | None:
     """Return the path of the list of blocks if a scenario can be simulated on it."""
     return None if imported.scenario.fill is not None else path
 
@@ -241,7 +241,7 @@ def beside(path: Path, name: str) -> Path:
     return path.with_name(f"{stem}.{name}")
 
 
-def _evidence(files: PoolFiles, pool: str | None) -> Evidence:
+def _outputs(files: PoolFiles, pool: str | None) -> PoolOutputs:
     """Return what there is about one pool."""
     names = files.pools()
     if pool is not None and pool not in names:
@@ -256,7 +256,7 @@ def _evidence(files: PoolFiles, pool: str | None) -> Evidence:
     lists = [each for each in files.lists if each.name == name]
     configs = [each for each in files.configs if each.name == name]
     statuses = in_order([status for status in files.statuses if status.name in (name, UNKNOWN)])
-    found = Evidence(
+    found = PoolOutputs(
         files,
         _latest(statuses),
         # Of several the last one: a pool grows.
@@ -301,20 +301,20 @@ def _latest(statuses: Sequence[PoolStatus]) -> PoolStatus | None:
     return next(reversed(running or list(statuses)), None)
 
 
-def _find_host(evidence: Evidence) -> None:
-    host, names = evidence.files.host.version, drive_names(evidence)
+def _find_host(outputs: PoolOutputs) -> None:
+    host, names = outputs.files.host.version, drive_names(outputs)
     for system, said, form in (("freebsd", "FreeBSD", FREEBSD_NAME), ("illumos", "SunOS", SOLARIS_NAME)):
         if host.startswith(said):
-            evidence.find("platform", system, f"version {host}")
+            outputs.find("platform", system, f"version {host}")
         elif names and all(map(form.fullmatch, names)):
-            evidence.find("platform", system, "names of the drives", inferred=True)
-    evidence.find("memory", evidence.files.host.memory, "memory of the host")
-    evidence.find("cpus", evidence.files.host.cpus, "processors of the host")
+            outputs.find("platform", system, "names of the drives", inferred=True)
+    outputs.find("memory", outputs.files.host.memory, "memory of the host")
+    outputs.find("cpus", outputs.files.host.cpus, "processors of the host")
 
 
-def _note_unused(evidence: Evidence) -> None:
+def _note_unused(outputs: PoolOutputs) -> None:
     """Note what was found for which a scenario has no field."""
-    config, status, listed = evidence.config, evidence.status, evidence.listed
+    config, status, listed = outputs.config, outputs.status, outputs.listed
     sections = set(listed.classes) if listed is not None else set()
     sections |= {key for key, vdevs in status.sections.items() if vdevs} if status is not None else set()
     classes = sections | (set(config.others) if config is not None else set())
@@ -324,23 +324,23 @@ def _note_unused(evidence: Evidence) -> None:
     ):
         repaired = name == "dedup" and status is not None and status.of_dedup_alone
         if name in classes and not repaired:
-            evidence.notes.append(words)
+            outputs.notes.append(words)
     if status is not None and status.error_scrub:
-        evidence.notes.append(
+        outputs.notes.append(
             f"{status.error_scrub}: it reads the blocks of the error log alone, and is none that is predicted"
         )
     scan = status.scan if status is not None else None
     if scan is not None and scan.state == "finished" and scan.errors:
-        evidence.notes.append(
+        outputs.notes.append(
             _errors_left(scan, any(pairs_of(vdev) for vdev in status.vdevs) if status else False)
         )
-    unknown = [name for name, formats in evidence.files.contents.items() if not formats]
+    unknown = [name for name, formats in outputs.files.contents.items() if not formats]
     if unknown:
-        evidence.notes.append(f"in no known format and left out: {plain(', '.join(unknown), 300)}")
-    pointers = evidence.files.pointers
+        outputs.notes.append(f"in no known format and left out: {plain(', '.join(unknown), 300)}")
+    pointers = outputs.files.pointers
     if pointers is not None and pointers.malformed:
         where = f"the first is line {pointers.first_malformed}"
-        evidence.notes.append(
+        outputs.notes.append(
             f"{pointers.malformed} block pointers could not be read ({where}) and are left out"
         )
 
@@ -357,20 +357,20 @@ def _errors_left(scan: Scan, paired: bool) -> str:
     return words
 
 
-def _imported(evidence: Evidence, tops: Tops, overrides: Sequence[str]) -> ImportedPool:
-    stated = {name: found.value for name, found in evidence.findings.items()}
+def _imported(outputs: PoolOutputs, tops: Tops, overrides: Sequence[str]) -> ImportedPool:
+    stated = {name: found.value for name, found in outputs.findings.items()}
     scenario = Scenario.from_dict(stated).with_overrides(overrides)
     resolved = resolve(scenario)
     kept = scenario.stated()
-    status, files = evidence.status, evidence.files
-    named = [each.name for each in (evidence.listed, status, evidence.config) if each is not None]
+    status, files = outputs.status, outputs.files
+    named = [each.name for each in (outputs.listed, status, outputs.config) if each is not None]
     tables = {"blocks.csv": block_table(files), "metaslabs.csv": metaslab_table(files, tops.ids)}
     return ImportedPool(
         pool=plain(next((each for each in named if each != UNKNOWN), "")),
         scenario=scenario,
-        findings=tuple(found for name, found in evidence.findings.items() if kept.get(name) is not None),
+        findings=tuple(found for name, found in outputs.findings.items() if kept.get(name) is not None),
         assumptions=resolved.assumptions,
-        notes=tuple(evidence.notes),
+        notes=tuple(outputs.notes),
         progress=status.scan if status is not None else None,
         waiting=_waiting(status),
         contents=files.contents,

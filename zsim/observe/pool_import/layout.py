@@ -13,7 +13,7 @@ from zsim.observe.pool_import.classes import (
     find_special_drive,
     find_special_repair,
 )
-from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.given.assumed import (
     assumed_vdevs,
     assumed_words,
@@ -48,35 +48,35 @@ class Tops:
     source : str
     """
 
-    def __init__(self, vdevs: Sequence[Vdev], source: str, evidence: Evidence) -> None:
+    def __init__(self, vdevs: Sequence[Vdev], source: str, outputs: PoolOutputs) -> None:
         # Single drives hold their share of the data; of a pool of such alone nothing is resilvered.
-        with_disks = _is_scrubbed(evidence, vdevs) or any(vdev.children for vdev in vdevs)
+        with_disks = _is_scrubbed(outputs, vdevs) or any(vdev.children for vdev in vdevs)
         self.vdevs: list[Vdev] = []
         self.specs: list[VdevSpec] = []
         self.places: list[int] = []
         self.order: list[int] = []
         self.source = source
         self.whole = len(vdevs)
-        cut = source == "zpool status" and evidence.status is not None and not evidence.status.complete
+        cut = source == "zpool status" and outputs.status is not None and not outputs.status.complete
         for place, vdev in enumerate(vdevs):
-            whole = _like_the_others(vdevs, evidence) if cut and place == len(vdevs) - 1 else vdev
-            whole = _with_elided(whole, evidence) if source == "zpool status" else whole
+            whole = _like_the_others(vdevs, outputs) if cut and place == len(vdevs) - 1 else vdev
+            whole = _with_elided(whole, outputs) if source == "zpool status" else whole
             try:
                 spec = spec_of(whole, with_disks=with_disks)
             except InputError as error:
-                refused = _refused(vdev, error.allowed, source, evidence, cut)
-                completed = _with_usual(vdev, refused, evidence)
+                refused = _refused(vdev, error.allowed, source, outputs, cut)
+                completed = _with_usual(vdev, refused, outputs)
                 if completed is None:
                     raise refused from error
                 whole, spec = completed, spec_of(completed)
-            evidence.notes += _left_out(vdev, spec, source)
+            outputs.notes += _left_out(vdev, spec, source)
             if spec is None:
                 continue
             self.vdevs.append(whole if whole.drives > vdev.drives else vdev)
-            self.specs.append(_as_grown(spec, vdev, place, evidence))
+            self.specs.append(_as_grown(spec, vdev, place, outputs))
             self.places.append(place)
         self.order = list(range(len(self.specs)))
-        self.classes = ClassTops(evidence)
+        self.classes = ClassTops(outputs)
         if not self.specs:
             raise InputError("layout", None, f"{source} shows no vdev that holds data", LAYOUT_REMEDY)
 
@@ -96,10 +96,10 @@ class Tops:
         return len(set(self.specs)) == 1
 
 
-def _refused(vdev: Vdev, reason: str, source: str, evidence: Evidence, cut: bool) -> InputError:
+def _refused(vdev: Vdev, reason: str, source: str, outputs: PoolOutputs, cut: bool) -> InputError:
     """Return why a vdev as shown can be none: drives are missing from the output."""
     remedy = LAYOUT_REMEDY
-    if source == "zpool status" and evidence.status is not None and evidence.status.unhealthy_only:
+    if source == "zpool status" and outputs.status is not None and outputs.status.unhealthy_only:
         reason, remedy = "no healthy drive is shown", "give zpool status without -e, which leaves those out"
     elif cut:
         reason = f"{source} is cut off: no more than {vdev.drives} of its drives are shown"
@@ -108,14 +108,14 @@ def _refused(vdev: Vdev, reason: str, source: str, evidence: Evidence, cut: bool
     return InputError(f"vdev {plain(vdev.name)}", None, reason, remedy)
 
 
-def _with_elided(vdev: Vdev, evidence: Evidence) -> Vdev:
+def _with_elided(vdev: Vdev, outputs: PoolOutputs) -> Vdev:
     """Return a vdev with drives that somebody has left out of a paste, as the names of its pairs tell."""
-    status = evidence.status
+    status = outputs.status
     scan = status.scan if status is not None and not status.unhealthy_only else None
     if not vdev.drives < vdev.at_least <= MAX_CHILDREN or vdev.width or scan is None:
         return vdev
     whole = with_drives(vdev, scan, vdev.at_least)
-    evidence.notes.append(
+    outputs.notes.append(
         f"NOT KNOWN: how many drives {plain(vdev.name)} has: {vdev.drives} are shown, and by the name of a"
         f" pair there are {vdev.at_least} at least. {whole.drives} are assumed: give the whole of zpool"
         " status"
@@ -123,13 +123,13 @@ def _with_elided(vdev: Vdev, evidence: Evidence) -> Vdev:
     return whole
 
 
-def _with_usual(vdev: Vdev, refused: InputError, evidence: Evidence) -> Vdev | None:
+def _with_usual(vdev: Vdev, refused: InputError, outputs: PoolOutputs) -> Vdev | None:
     """Return a vdev of which drives are not shown with as many as is usual; None where no scan runs on it."""
-    scan = evidence.status.scan if evidence.status is not None else None
+    scan = outputs.status.scan if outputs.status is not None else None
     if scan is None or not scan.active:
         return None
     whole = usual(vdev, scan)
-    evidence.notes.append(
+    outputs.notes.append(
         f"NOT KNOWN: how many drives {plain(vdev.name)} has ({refused.allowed}). {whole.drives} are assumed:"
         f" {refused.remedy}"
     )
@@ -146,7 +146,7 @@ def _left_out(vdev: Vdev, spec: VdevSpec | None, source: str) -> list[str]:
     return []
 
 
-def _like_the_others(vdevs: Sequence[Vdev], evidence: Evidence) -> Vdev:
+def _like_the_others(vdevs: Sequence[Vdev], outputs: PoolOutputs) -> Vdev:
     """Return the last vdev of an output that is cut off, or one before it that it must be like."""
     last = vdevs[-1]
     wider = [
@@ -157,19 +157,19 @@ def _like_the_others(vdevs: Sequence[Vdev], evidence: Evidence) -> Vdev:
     ]
     if not wider:
         return last
-    evidence.notes.append(
+    outputs.notes.append(
         f"zpool status is cut off inside {plain(last.name)}: it is taken to have as many drives as"
         f" {plain(wider[-1].name)}, {wider[-1].drives}"
     )
     return wider[-1]
 
 
-def _as_grown(spec: VdevSpec, vdev: Vdev, place: int, evidence: Evidence) -> VdevSpec:
+def _as_grown(spec: VdevSpec, vdev: Vdev, place: int, outputs: PoolOutputs) -> VdevSpec:
     """Return a RAID-Z that was expanded as such, and one that is being expanded as it was before."""
     kind = kind_of(spec.kind)
     if not kind.expanded:
         return spec
-    config, found = evidence.config, evidence.status.expansion if evidence.status is not None else None
+    config, found = outputs.config, outputs.status.expansion if outputs.status is not None else None
     here = found is not None and found.vdev == vdev.name
     runs = here and found is not None and found.scan is not None
     grown = config.grown[place] if config is not None and place < len(config.grown) else 0
@@ -181,18 +181,18 @@ def _as_grown(spec: VdevSpec, vdev: Vdev, place: int, evidence: Evidence) -> Vde
     return replace(spec, children=children, data=data) if runs else spec
 
 
-def _is_scrubbed(evidence: Evidence, vdevs: Sequence[Vdev]) -> bool:
+def _is_scrubbed(outputs: PoolOutputs, vdevs: Sequence[Vdev]) -> bool:
     """Tell whether single drives count: they do in a scrub, and in a pool that has no others."""
-    scan = evidence.status.scan if evidence.status is not None else None
+    scan = outputs.status.scan if outputs.status is not None else None
     if scan is not None and scan.active:
         return scan.function in ("scrub", "remove")
     if any(vdev.kind in GROUPS or vdev.children for vdev in vdevs):
         return False
-    evidence.find("operation", "scrub", "a pool of single drives can be scrubbed only", inferred=True)
+    outputs.find("operation", "scrub", "a pool of single drives can be scrubbed only", inferred=True)
     return True
 
 
-def find_layout(evidence: Evidence) -> Tops:
+def find_layout(outputs: PoolOutputs) -> Tops:
     """Note layout, operation and what is replaced; return the top-level vdevs.
 
     Raises
@@ -200,31 +200,31 @@ def find_layout(evidence: Evidence) -> Tops:
     InputError
         When no output shows the vdevs, or what it shows cannot be a pool.
     """
-    tops = _tops(evidence)
-    repaired = _redundant(tops, _find_replacement(evidence, tops), evidence)
+    tops = _tops(outputs)
+    repaired = _redundant(tops, _find_replacement(outputs, tops), outputs)
     tops.order.sort(key=lambda place: place != repaired)
     data = (tops.specs[place] for place in tops.order)
     classes = tops.classes
     layout = Layout((*data, *classes.specs), classes.cache, classes.spares)
-    evidence.find("layout", str(layout), tops.source)
-    find_special_drive(evidence, classes)
-    find_special_repair(evidence, classes)
+    outputs.find("layout", str(layout), tops.source)
+    find_special_drive(outputs, classes)
+    find_special_repair(outputs, classes)
     if repaired and not tops.uniform:
-        evidence.notes.append(
+        outputs.notes.append(
             "the vdev being repaired stands first in the layout, because zsim repairs the first"
         )
     return tops
 
 
-def _redundant(tops: Tops, place: int, evidence: Evidence) -> int:
+def _redundant(tops: Tops, place: int, outputs: PoolOutputs) -> int:
     """Return the place of the vdev that is repaired: the first that can be, where none is."""
-    if evidence.value("operation") in ("scrub", "remove", "expand") or tops.specs[place].tolerance:
+    if outputs.value("operation") in ("scrub", "remove", "expand") or tops.specs[place].tolerance:
         return place
     return next((other for other, spec in enumerate(tops.specs) if spec.tolerance), place)
 
 
-def _tops(evidence: Evidence) -> Tops:
-    config, status, listed = evidence.config, evidence.status, evidence.listed
+def _tops(outputs: PoolOutputs) -> Tops:
+    config, status, listed = outputs.config, outputs.status, outputs.listed
     shown = status.vdevs if status is not None else ()
     if config is not None and config.vdevs and (config.complete or not shown):
         if not config.complete:
@@ -233,54 +233,54 @@ def _tops(evidence: Evidence) -> Tops:
                 "zdb -C", len(config.vdevs), reason, "run zdb -C POOL again, or add zpool status"
             )
         if shown and [vdev.drives for vdev in shown] != [vdev.drives for vdev in config.vdevs]:
-            evidence.notes.append("zpool status and zdb -C show different vdevs: those of zdb -C are taken")
-        return Tops(config.vdevs, "zdb -C", evidence)
+            outputs.notes.append("zpool status and zdb -C show different vdevs: those of zdb -C are taken")
+        return Tops(config.vdevs, "zdb -C", outputs)
     if shown:
         if status is not None and not status.complete:
-            evidence.notes.append("zpool status has no 'errors:' line at its end: vdevs may be cut off")
+            outputs.notes.append("zpool status has no 'errors:' line at its end: vdevs may be cut off")
         if status is not None and status.unhealthy_only and status.scan is not None:
             hidden = hidden_vdevs(shown, status.scan)
             shown = (*shown, *hidden)
             if hidden:
-                evidence.notes.append(
+                outputs.notes.append(
                     "NOT KNOWN: how many vdevs there are: zpool status -e leaves out what is healthy."
                     f" {len(shown)} are assumed, by what is to be issued: give it without -e"
                 )
-        tops = Tops(shown, "zpool status", evidence)
+        tops = Tops(shown, "zpool status", outputs)
         if status is not None and status.by_number:
-            evidence.notes.append(
+            outputs.notes.append(
                 "NOT KNOWN: the kind of the vdevs: zpool status -g prints numbers for their names. From the"
                 f" number of drives of each, {assumed_words(tops.vdevs)} is assumed: give it without -g"
             )
         return tops
     if listed is not None and listed.vdevs:
-        return Tops([vdev for vdev, _ in listed.vdevs], "zpool list -v", evidence)
+        return Tops([vdev for vdev, _ in listed.vdevs], "zpool list -v", outputs)
     if status is not None and status.scan is not None and status.scan.active:
         vdevs = assumed_vdevs(status.scan, status)
-        evidence.notes.append(
+        outputs.notes.append(
             "NOT KNOWN: the layout. Of the pool nothing but its scan is shown."
             f" {assumed_words(vdevs)} is assumed: give the whole of zpool status"
         )
-        return Tops(vdevs, "assumed: no output shows it", evidence)
-    if evidence.layout_beside is not None:
-        return Tops(vdevs_of(evidence.layout_beside), "stated beside the files", evidence)
+        return Tops(vdevs, "assumed: no output shows it", outputs)
+    if outputs.layout_beside is not None:
+        return Tops(vdevs_of(outputs.layout_beside), "stated beside the files", outputs)
     raise InputError("layout", None, "no file shows the vdevs of the pool", LAYOUT_REMEDY)
 
 
-def _find_replacement(evidence: Evidence, tops: Tops) -> int:
+def _find_replacement(outputs: PoolOutputs, tops: Tops) -> int:
     """Note what runs and what is replaced; return the place of the vdev concerned."""
-    status = evidence.status
+    status = outputs.status
     scan = status.scan if status is not None else None
     active = scan is not None and scan.active
     if scan is not None and active:
-        evidence.find("operation", scan.function, "zpool status")
+        outputs.find("operation", scan.function, "zpool status")
         if scan.function == "scrub":
             return 0
         moved = {"expand": status.expansion, "remove": status.removal}.get(scan.function) if status else None
         if moved is not None:
             names = [vdev.name for vdev in tops.vdevs]
             return names.index(moved.vdev) if moved.vdev in names else 0
-    if evidence.value("operation") == "scrub":
+    if outputs.value("operation") == "scrub":
         return 0
     vdevs = list(status.vdevs) if status is not None and status.vdevs else list(tops.vdevs)
     if status is not None and status.vdevs:
@@ -288,20 +288,20 @@ def _find_replacement(evidence: Evidence, tops: Tops) -> int:
     pairs = [[child for child in pairs_of(vdev) if active or child.kind == "replacing"] for vdev in vdevs]
     if active:
         alive = [[pair for pair in each if not _gets_nothing(pair, pairs)] for each in pairs]
-        pairs = _under_repair(evidence, alive if any(alive) else pairs)
+        pairs = _under_repair(outputs, alive if any(alive) else pairs)
     repaired = max(range(len(vdevs)), key=lambda place: len(pairs[place]))
     together = resilvered_together(vdevs) if active else 1
     if together > 1:
-        evidence.notes.append(
+        outputs.notes.append(
             f"drives of {together} vdevs are resilvered at once: those of one are simulated, and what is"
             " counted is taken to be of all"
         )
     if pairs[repaired]:
-        _find_pairs(evidence, pairs[repaired], tops.specs[repaired])
+        _find_pairs(outputs, pairs[repaired], tops.specs[repaired])
         if together == 1 and sum(map(len, pairs)) > len(pairs[repaired]):
-            evidence.notes.append("drives of several vdevs are being replaced: those of one are simulated")
+            outputs.notes.append("drives of several vdevs are being replaced: those of one are simulated")
         return repaired
-    return _find_single(evidence, vdevs, tops, active)
+    return _find_single(outputs, vdevs, tops, active)
 
 
 def pairs_of(vdev: Vdev) -> list[Vdev]:
@@ -317,7 +317,7 @@ def _gets_nothing(pair: Vdev, pairs: Sequence[Sequence[Vdev]]) -> bool:
     return new.state in GONE or (marked and pair.kind == "spare" and not new.resilvering and not new.waits)
 
 
-def _under_repair(evidence: Evidence, pairs: Sequence[Sequence[Vdev]]) -> list[list[Vdev]]:
+def _under_repair(outputs: PoolOutputs, pairs: Sequence[Sequence[Vdev]]) -> list[list[Vdev]]:
     """Return the pairs that the running scan repairs: successors that await a resilver are not among them.
 
     OpenZFS 0.8 and later, dsl_scan.c:dsl_scan_assess_vdev: what is attached meanwhile is deferred.
@@ -327,29 +327,29 @@ def _under_repair(evidence: Evidence, pairs: Sequence[Sequence[Vdev]]) -> list[l
     if not waiting:
         return [list(each) for each in pairs]
     words = "1 drive awaits a resilver" if waiting == 1 else f"{waiting} drives await a resilver"
-    evidence.notes.append(f"{words} that begins when this one is over: it is not in this answer")
+    outputs.notes.append(f"{words} that begins when this one is over: it is not in this answer")
     return due if any(due) else [list(each) for each in pairs]
 
 
-def _find_pairs(evidence: Evidence, pairs: Sequence[Vdev], spec: VdevSpec) -> None:
+def _find_pairs(outputs: PoolOutputs, pairs: Sequence[Vdev], spec: VdevSpec) -> None:
     """Note the number of old drives with a successor, and whether they are still there."""
     gone = [pair.children[0].state in GONE for pair in pairs]
     known = all(pair.children[0].state for pair in pairs)
     if any(gone) and not all(gone):
-        evidence.notes.append("some of the replaced drives are gone and some online: all are assumed gone")
+        outputs.notes.append("some of the replaced drives are gone and some online: all are assumed gone")
     if known:
-        evidence.find("old_drive", "missing" if any(gone) else "online", "zpool status")
+        outputs.find("old_drive", "missing" if any(gone) else "online", "zpool status")
     limit = spec.children if known and not any(gone) else spec.tolerance
-    evidence.find("replace", min(len(pairs), limit), "zpool status" if known else "zdb -C")
+    outputs.find("replace", min(len(pairs), limit), "zpool status" if known else "zdb -C")
     if len(pairs) > limit:
-        evidence.notes.append(f"{len(pairs)} drives are being replaced, of which {spec} can lose {limit}")
+        outputs.notes.append(f"{len(pairs)} drives are being replaced, of which {spec} can lose {limit}")
     if any(pair.children[-1].kind == "distributed-spare" for pair in pairs):
-        evidence.find("target", "distributed-spare", "zpool status")
+        outputs.find("target", "distributed-spare", "zpool status")
     elif spec.spares:
-        evidence.find("target", "new-drive", "zpool status")
+        outputs.find("target", "new-drive", "zpool status")
 
 
-def _find_single(evidence: Evidence, vdevs: Sequence[Vdev], tops: Tops, active: bool) -> int:
+def _find_single(outputs: PoolOutputs, vdevs: Sequence[Vdev], tops: Tops, active: bool) -> int:
     """Note drives that resilver without an old one beside them, or are missing without a successor."""
 
     def most(wanted: Callable[[Vdev], bool]) -> tuple[int, int]:
@@ -358,23 +358,23 @@ def _find_single(evidence: Evidence, vdevs: Sequence[Vdev], tops: Tops, active: 
 
     resilvering, place = most(lambda leaf: leaf.resilvering)
     if active and resilvering:
-        evidence.find("replace", max(1, min(resilvering, tops.specs[place].tolerance)), "zpool status")
-        evidence.find("old_drive", "missing", "zpool status")
+        outputs.find("replace", max(1, min(resilvering, tops.specs[place].tolerance)), "zpool status")
+        outputs.find("old_drive", "missing", "zpool status")
         return place
     missing, place = most(lambda leaf: leaf.state in GONE)
     if missing:
-        stands_in = _find_spare_in_use(evidence, vdevs[place])
-        evidence.find("old_drive", "missing", "zpool status")
-        evidence.find("replace", max(1, min(missing, tops.specs[place].tolerance)), "zpool status")
+        stands_in = _find_spare_in_use(outputs, vdevs[place])
+        outputs.find("old_drive", "missing", "zpool status")
+        outputs.find("replace", max(1, min(missing, tops.specs[place].tolerance)), "zpool status")
         words = "1 drive of a vdev is gone" if missing == 1 else f"{missing} drives of one vdev are gone"
         if not stands_in:
             asked = "its replacement is" if missing == 1 else "their replacement is"
-            evidence.notes.append(f"{words} and not replaced yet: {asked} asked")
+            outputs.notes.append(f"{words} and not replaced yet: {asked} asked")
         return place
-    return _find_degraded(evidence, vdevs, place) if not active else place
+    return _find_degraded(outputs, vdevs, place) if not active else place
 
 
-def _find_degraded(evidence: Evidence, vdevs: Sequence[Vdev], place: int) -> int:
+def _find_degraded(outputs: PoolOutputs, vdevs: Sequence[Vdev], place: int) -> int:
     """Note a drive that has failed in parts, where none is gone: it is still read while it is replaced."""
     sick = [(at, leaf) for at, vdev in enumerate(vdevs) for leaf in vdev.leaves() if leaf.state == "DEGRADED"]
     if not sick:
@@ -385,27 +385,27 @@ def _find_degraded(evidence: Evidence, vdevs: Sequence[Vdev], place: int) -> int
         if len(sick) == 1
         else f"{len(sick)} are so; the replacement of one is asked"
     )
-    evidence.notes.append(
+    outputs.notes.append(
         f"{plain(leaf.name)} is DEGRADED and not replaced yet: {one}, while it is still read"
     )
-    evidence.find("old_drive", "online", "zpool status: it is DEGRADED, not gone", inferred=True)
-    evidence.find("replace", 1, "zpool status")
+    outputs.find("old_drive", "online", "zpool status: it is DEGRADED, not gone", inferred=True)
+    outputs.find("replace", 1, "zpool status")
     return at
 
 
-def _find_spare_in_use(evidence: Evidence, vdev: Vdev) -> bool:
+def _find_spare_in_use(outputs: PoolOutputs, vdev: Vdev) -> bool:
     """Tell whether a spare holds what a drive that is gone held: its replacement is copied from there."""
     spares = [
         each.children[-1] for each in (vdev, *vdev.children) if each.kind == "spare" and each.drives > 1
     ]
     if not spares or any(each.state != "ONLINE" or each.resilvering for each in spares):
         return False
-    evidence.notes.append(
+    outputs.notes.append(
         f"{plain(spares[0].name)} stands in for a drive that is gone: the vdev has its redundancy again, and"
         " what is asked is the replacement, after which the spare is free"
     )
     if spares[0].kind == "distributed-spare":
-        evidence.find("target", "new-drive", "zpool status")
+        outputs.find("target", "new-drive", "zpool status")
     else:
-        evidence.find("old_drive", "online", "zpool status: the spare holds its data", inferred=True)
+        outputs.find("old_drive", "online", "zpool status: the spare holds its data", inferred=True)
     return True

@@ -8,7 +8,7 @@ import re
 from zsim.base import model_data
 from zsim.base.parsed import tables, text, value_of
 from zsim.observe.devices.asking import FREEBSD_NAME, SOLARIS_NAME
-from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release, release_names, version_numbers
 from zsim.vdevs.kind import kinds
 
@@ -35,44 +35,44 @@ def _by_pool_version() -> dict[int, str]:
     }
 
 
-def find_release(evidence: Evidence) -> None:
+def find_release(outputs: PoolOutputs) -> None:
     """Note the release, if anything tells it."""
-    host, status = evidence.files.host, evidence.status
+    host, status = outputs.files.host, outputs.status
     if host.release:
-        evidence.find("release", host.release, f"version {host.version}")
+        outputs.find("release", host.release, f"version {host.version}")
         return
     form = status.scan.form if status is not None and status.scan is not None else ""
     if (nearest := _nearest_freebsd(host.version)) and form == "legacy":
-        evidence.find(
+        outputs.find(
             "release", nearest, f"{host.version}, of which it is the nearest modelled", inferred=True
         )
         return
-    _find_by_signs(evidence, form)
+    _find_by_signs(outputs, form)
     if host.version:
-        taken = evidence.text("release") or DEFAULT_RELEASE
-        evidence.notes.append(
+        taken = outputs.text("release") or DEFAULT_RELEASE
+        outputs.notes.append(
             f"{host.version} is no release that zsim models: {taken} is taken, by what it prints;"
             " --set release= states another"
         )
 
 
-def _find_by_signs(evidence: Evidence, form: str) -> None:
+def _find_by_signs(outputs: PoolOutputs, form: str) -> None:
     """Note the release that the form of the outputs tells."""
-    config = evidence.config
+    config = outputs.config
     if config is not None and config.version in _by_pool_version():
-        evidence.find(
+        outputs.find(
             "release", _by_pool_version()[config.version], f"pool version {config.version} of zdb -C"
         )
         return
     if form == "legacy":
-        _find_legacy(evidence)
+        _find_legacy(outputs)
     elif form in _by_form():
         name, says, since = _by_form()[form]
-        _infer(evidence, *_in_time(evidence, name, says, since))
-    elif evidence.listed is not None and "ckpoint" not in evidence.listed.columns:
-        _find_legacy(evidence)
+        _infer(outputs, *_in_time(outputs, name, says, since))
+    elif outputs.listed is not None and "ckpoint" not in outputs.listed.columns:
+        _find_legacy(outputs)
     else:
-        evidence.notes.append(
+        outputs.notes.append(
             f"the ZFS release is not shown: {DEFAULT_RELEASE} is assumed; add the output of zfs version"
         )
 
@@ -91,16 +91,16 @@ def _numbers(name: str) -> tuple[int, ...]:
     return version_numbers(name.removeprefix(FREEBSD))
 
 
-def _year(evidence: Evidence) -> int | None:
+def _year(outputs: PoolOutputs) -> int | None:
     """Return the year in which a status was printed, as far as it tells."""
-    status = evidence.status
+    status = outputs.status
     dates = [status.at, status.scan.at if status.scan is not None else None] if status is not None else []
     return max((date.year for date in dates if date is not None), default=None)
 
 
-def _in_time(evidence: Evidence, name: str, says: str, since: str) -> tuple[str, str]:
+def _in_time(outputs: PoolOutputs, name: str, says: str, since: str) -> tuple[str, str]:
     """Return the latest release of a form that was in use when a status was printed, and why it is taken."""
-    year = _year(evidence)
+    year = _year(outputs)
     if since == name or year is None or year >= load_release(name).year:
         return name, says
     known = {each: load_release(each).year for each in release_names() if each.startswith("openzfs-")}
@@ -108,10 +108,10 @@ def _in_time(evidence: Evidence, name: str, says: str, since: str) -> tuple[str,
     return max(in_use, key=known.__getitem__, default=since), f"{says}, and this is of {year}"
 
 
-def _find_legacy(evidence: Evidence) -> None:
+def _find_legacy(outputs: PoolOutputs) -> None:
     """Note a release before 0.8, by indentation, columns and names of the drives."""
-    columns = evidence.listed.columns if evidence.listed is not None else frozenset[str]()
-    names, status = drive_names(evidence), evidence.status
+    columns = outputs.listed.columns if outputs.listed is not None else frozenset[str]()
+    names, status = drive_names(outputs), outputs.status
     if status is not None and status.with_bytes:
         name, why = "zol-0.7", "the scan line has the form of 0.6 and 0.7, with 0B as in 0.7"
     elif status is not None and status.tabbed and not any(map(FREEBSD_NAME.fullmatch, names)):
@@ -122,37 +122,37 @@ def _find_legacy(evidence: Evidence) -> None:
             "scan line of pool versions up to 34, drives named as in Solaris or illumos",
         )
     elif any(map(FREEBSD_NAME.fullmatch, names)) and "frag" not in columns:
-        name, why = _of_freebsd(evidence), "scan line of pool version 28, drives named as in FreeBSD"
+        name, why = _of_freebsd(outputs), "scan line of pool version 28, drives named as in FreeBSD"
     elif "frag" in columns:
         name, why = "zol-0.6.5", "a release with FRAG but before 0.8"
     else:
         name, why = "zol-0.6.5", "scan line of a release before 0.8"
-    _infer(evidence, name, why)
+    _infer(outputs, name, why)
 
 
-def _of_freebsd(evidence: Evidence) -> str:
+def _of_freebsd(outputs: PoolOutputs) -> str:
     """Return the latest FreeBSD with a ZFS of its own that was in use when a status was printed."""
-    year = _year(evidence) or 0
+    year = _year(outputs) or 0
     known = [each for each in release_names() if each.startswith(FREEBSD)]
     later = [each for each in known if load_release(EARLY_FREEBSD).year < load_release(each).year <= year]
     return max(later, key=lambda each: load_release(each).year, default=EARLY_FREEBSD)
 
 
-def _infer(evidence: Evidence, name: str, why: str) -> None:
+def _infer(outputs: PoolOutputs, name: str, why: str) -> None:
     """Note the release that a form tells, or the first one after it that knows all vdevs shown."""
-    vdevs = evidence.status.vdevs if evidence.status is not None else ()
+    vdevs = outputs.status.vdevs if outputs.status is not None else ()
     shown = {kinds()[vdev.kind] for vdev in vdevs if vdev.kind in kinds()}
     unknown = [kind for kind in shown if not kind.is_known_to(load_release(name))]
     if unknown:
         by_year = sorted(release_names(), key=lambda each: load_release(each).year)
         knowing = (each for each in by_year if all(kind.is_known_to(load_release(each)) for kind in shown))
         name, why = next(knowing), f"the first release with {unknown[0].title}"
-    evidence.find("release", name, f"zpool status: {why}", inferred=True)
+    outputs.find("release", name, f"zpool status: {why}", inferred=True)
 
 
-def drive_names(evidence: Evidence) -> list[str]:
+def drive_names(outputs: PoolOutputs) -> list[str]:
     """Return the names of the drives as zpool prints them."""
-    tops = list(evidence.status.vdevs) if evidence.status is not None else []
-    if not tops and evidence.listed is not None:
-        tops = [vdev for vdev, _ in evidence.listed.vdevs]
+    tops = list(outputs.status.vdevs) if outputs.status is not None else []
+    if not tops and outputs.listed is not None:
+        tops = [vdev for vdev, _ in outputs.listed.vdevs]
     return [leaf.name for top in tops for leaf in top.leaves() if leaf.kind == "disk"]

@@ -13,7 +13,7 @@ from zsim.observe.pool_import.classes import (
     find_special_size,
 )
 from zsim.observe.pool_import.find_drives import find_new_size, find_sizes
-from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.layout import Tops, pairs_of
 from zsim.observe.pool_import.vdev_sizes import MIXED_SIZES, DataVdev, find_unequal, smallest_drive
 from zsim.observe.texts import plain
@@ -27,52 +27,52 @@ LEAST_SHARE = 0.02
 """Share done below which what is resilvered tells nothing of the whole: it is printed with two digits."""
 
 
-def find_space(evidence: Evidence, tops: Tops) -> None:
+def find_space(outputs: PoolOutputs, tops: Tops) -> None:
     """Note the size of the drives and how much is allocated."""
-    total, source, rounded = _total(evidence, tops)
-    alloc, alloc_source = _alloc(evidence, tops)
-    if find_unequal(evidence, data_vdevs(evidence, tops), alloc):
-        find_class_drives(evidence, tops)
-        _find_sizes_of_new(evidence)
+    total, source, rounded = _total(outputs, tops)
+    alloc, alloc_source = _alloc(outputs, tops)
+    if find_unequal(outputs, data_vdevs(outputs, tops), alloc):
+        find_class_drives(outputs, tops)
+        _find_sizes_of_new(outputs)
         return
     if total is not None:
-        drive, nominal = _drive_for(evidence, tops, total, rounded)
-        named = find_sizes(evidence, drive) if not any(vdev.asize for vdev in tops.vdevs) else None
-        if named is not None and alloc_fits(tops, named, alloc, evidence):
-            evidence.find("drive_size", named, f"{evidence.named_source}, as SIZE says")
-        evidence.find("drive_size", drive, source, inferred=nominal)
-        _note_mixed(evidence, tops)
-    elif evidence.named_size is not None:
-        _find_named_size(evidence, tops, alloc)
-    if alloc is None and _listed_fill(evidence) is None:
+        drive, nominal = _drive_for(outputs, tops, total, rounded)
+        named = find_sizes(outputs, drive) if not any(vdev.asize for vdev in tops.vdevs) else None
+        if named is not None and alloc_fits(tops, named, alloc, outputs):
+            outputs.find("drive_size", named, f"{outputs.named_source}, as SIZE says")
+        outputs.find("drive_size", drive, source, inferred=nominal)
+        _note_mixed(outputs, tops)
+    elif outputs.named_size is not None:
+        _find_named_size(outputs, tops, alloc)
+    if alloc is None and _listed_fill(outputs) is None:
         layout = Layout(tuple(tops.specs))
-        alloc, alloc_source = resilvered_alloc(evidence, layout)
-    size = _pool_size(evidence, tops)
-    find_class_drives(evidence, tops)
-    spaces = _spaces(evidence, tops)
-    by_vdev = find_fills(evidence, [spaces[place] for place in tops.order] if spaces else [])
+        alloc, alloc_source = resilvered_alloc(outputs, layout)
+    size = _pool_size(outputs, tops)
+    find_class_drives(outputs, tops)
+    spaces = _spaces(outputs, tops)
+    by_vdev = find_fills(outputs, [spaces[place] for place in tops.order] if spaces else [])
     if by_vdev:
-        _find_sizes_of_new(evidence)
+        _find_sizes_of_new(outputs)
         return
     if alloc is None:
-        _find_fill(evidence)
+        _find_fill(outputs)
     elif size is not None and alloc > size and total is not None:
-        evidence.find("fill", min(alloc / total, 1.0), alloc_source)
+        outputs.find("fill", min(alloc / total, 1.0), alloc_source)
     elif alloc > 0:
-        noted = evidence.size("drive_size")
-        if noted is not None and evidence.value("operation") == "remove":
+        noted = outputs.size("drive_size")
+        if noted is not None and outputs.value("operation") == "remove":
             # The other vdevs are emptier than the one that is removed, where they could not hold it.
-            alloc = min(alloc, _most_allocated(evidence, tops, noted))
-        evidence.find("alloc", alloc, alloc_source, inferred="resilver" in alloc_source)
-    _find_sizes_of_new(evidence)
+            alloc = min(alloc, _most_allocated(outputs, tops, noted))
+        outputs.find("alloc", alloc, alloc_source, inferred="resilver" in alloc_source)
+    _find_sizes_of_new(outputs)
 
 
-def _find_sizes_of_new(evidence: Evidence) -> None:
-    _find_new_size(evidence)
-    find_new_size(evidence)
+def _find_sizes_of_new(outputs: PoolOutputs) -> None:
+    _find_new_size(outputs)
+    find_new_size(outputs)
 
 
-def find_class_drives(evidence: Evidence, tops: Tops) -> None:
+def find_class_drives(outputs: PoolOutputs, tops: Tops) -> None:
     """Note the size of the drives of vdevs that are not for data."""
     for vdev, spec, space in zip(tops.classes.vdevs, tops.classes.specs, tops.classes.spaces, strict=True):
         size = vdev.asize or (space.size if space is not None else None)
@@ -80,44 +80,44 @@ def find_class_drives(evidence: Evidence, tops: Tops) -> None:
             drive = smallest_drive([replace(spec, alloc_class=NORMAL)], size)
             usual = sold_as(drive)
             source = "SIZE of zpool list -v" if vdev.asize is None else "asize of zdb -C"
-            evidence.find("special_drive_size", usual or drive, source, inferred=usual is not None)
+            outputs.find("special_drive_size", usual or drive, source, inferred=usual is not None)
             return
-    find_special_size(evidence, tops.classes)
+    find_special_size(outputs, tops.classes)
 
 
-def alloc_fits(tops: Tops, drive: int, alloc: int | None, evidence: Evidence) -> bool:
+def alloc_fits(tops: Tops, drive: int, alloc: int | None, outputs: PoolOutputs) -> bool:
     """Tell whether drives of a capacity hold what is allocated."""
-    return alloc is None or alloc <= pool_size(Layout(tuple(tops.specs)), drive, evidence.release)
+    return alloc is None or alloc <= pool_size(Layout(tuple(tops.specs)), drive, outputs.release)
 
 
-def _find_named_size(evidence: Evidence, tops: Tops, alloc: int | None) -> None:
+def _find_named_size(outputs: PoolOutputs, tops: Tops, alloc: int | None) -> None:
     """Note the capacity that the names of the drives tell, unless what is allocated contradicts it."""
-    named = evidence.named_size
+    named = outputs.named_size
     if named is None:
         return
-    if alloc_fits(tops, named, alloc, evidence):
-        evidence.find("drive_size", named, evidence.named_source)
+    if alloc_fits(tops, named, alloc, outputs):
+        outputs.find("drive_size", named, outputs.named_source)
         return
-    evidence.notes.append(
+    outputs.notes.append(
         f"the drives have {format_both(named)} by their names, which do not hold the"
         f" {format_bytes(alloc or 0)} that are allocated: they are taken for others"
     )
     for name in ("drive", "new_drive"):
-        evidence.findings.pop(name, None)
-    evidence.named_size = None
+        outputs.findings.pop(name, None)
+    outputs.named_size = None
 
 
-def _listed_fill(evidence: Evidence) -> float | None:
-    return evidence.listed.space.cap if evidence.listed is not None else None
+def _listed_fill(outputs: PoolOutputs) -> float | None:
+    return outputs.listed.space.cap if outputs.listed is not None else None
 
 
-def _find_fill(evidence: Evidence) -> None:
-    cap = _listed_fill(evidence)
+def _find_fill(outputs: PoolOutputs) -> None:
+    cap = _listed_fill(outputs)
     if cap:
-        evidence.find("fill", cap, "CAP of zpool list")
+        outputs.find("fill", cap, "CAP of zpool list")
 
 
-def _total(evidence: Evidence, tops: Tops) -> tuple[int | None, str, bool]:
+def _total(outputs: PoolOutputs, tops: Tops) -> tuple[int | None, str, bool]:
     """Return the address space of the vdevs [bytes], its source, and whether it is of three digits."""
     asizes = [vdev.asize for vdev in tops.vdevs]
     if all(asizes):
@@ -129,11 +129,11 @@ def _total(evidence: Evidence, tops: Tops) -> tuple[int | None, str, bool]:
             "zpool status -j",
             False,
         )
-    listed = evidence.listed
+    listed = outputs.listed
     if listed is None:
-        size = evidence.files.metaslabs.size if evidence.files.metaslabs is not None else None
+        size = outputs.files.metaslabs.size if outputs.files.metaslabs is not None else None
         return size, "metaslabs of zdb -m", False
-    spaces = _spaces(evidence, tops)
+    spaces = _spaces(outputs, tops)
     sizes = [space.size for space in spaces]
     if spaces and all(sizes):
         return sum(size or 0 for size in sizes), "SIZE of zpool list -v", not listed.exact
@@ -144,24 +144,24 @@ def _total(evidence: Evidence, tops: Tops) -> tuple[int | None, str, bool]:
     )
 
 
-def _spaces(evidence: Evidence, tops: Tops) -> list[Space]:
+def _spaces(outputs: PoolOutputs, tops: Tops) -> list[Space]:
     """Return what zpool list -v says about the vdevs of the layout; nothing if it shows other ones."""
-    listed = evidence.listed
+    listed = outputs.listed
     if listed is None or len(listed.vdevs) != tops.whole:
         return []
     return [listed.vdevs[place][1] for place in tops.places]
 
 
-def data_vdevs(evidence: Evidence, tops: Tops) -> list[DataVdev]:
+def data_vdevs(outputs: PoolOutputs, tops: Tops) -> list[DataVdev]:
     """Return the data vdevs in the order of the layout."""
-    spaces: Sequence[Space | None] = _spaces(evidence, tops) or [None] * len(tops.specs)
+    spaces: Sequence[Space | None] = _spaces(outputs, tops) or [None] * len(tops.specs)
     return [DataVdev(tops.vdevs[place], tops.specs[place], spaces[place]) for place in tops.order]
 
 
-def _alloc(evidence: Evidence, tops: Tops) -> tuple[int | None, str]:
+def _alloc(outputs: PoolOutputs, tops: Tops) -> tuple[int | None, str]:
     """Return what is allocated [bytes] by the best output there is, and its name."""
-    files, listed, status = evidence.files, evidence.listed, evidence.status
-    allocs = [space.alloc for space in _spaces(evidence, tops)]
+    files, listed, status = outputs.files, outputs.listed, outputs.status
+    allocs = [space.alloc for space in _spaces(outputs, tops)]
     per_vdev = sum(alloc or 0 for alloc in allocs) if allocs and None not in allocs else None
     scan = status.scan if status is not None else None
     known: tuple[tuple[int | None, str], ...] = (
@@ -184,7 +184,7 @@ def _of_scan(scan: Scan | None, vdevs: int) -> tuple[int | None, str]:
     ) if scan is not None else None, "what the scan of zpool status has to examine"
 
 
-def _drive_for(evidence: Evidence, tops: Tops, total: int, rounded: bool) -> tuple[int, bool]:
+def _drive_for(outputs: PoolOutputs, tops: Tops, total: int, rounded: bool) -> tuple[int, bool]:
     """Return the size of the drives that gives that space, and whether it was taken to a usual one."""
     drive = smallest_drive(tops.specs, total)
     if any(vdev.asize for vdev in tops.vdevs):
@@ -192,44 +192,44 @@ def _drive_for(evidence: Evidence, tops: Tops, total: int, rounded: bool) -> tup
     target = sold_as(drive)
     if target is None:
         return drive, False
-    size = pool_size(Layout(tuple(tops.specs)), target, evidence.release)
+    size = pool_size(Layout(tuple(tops.specs)), target, outputs.release)
     return (target, True) if rounded or abs(size - total) <= USUAL_WITHIN * total else (drive, False)
 
 
-def _note_mixed(evidence: Evidence, tops: Tops) -> None:
+def _note_mixed(outputs: PoolOutputs, tops: Tops) -> None:
     sizes = [vdev.asize for vdev in tops.vdevs]
-    spaces = sizes if all(sizes) else [space.size for space in _spaces(evidence, tops)]
+    spaces = sizes if all(sizes) else [space.size for space in _spaces(outputs, tops)]
     leaves = [smallest_drive([spec], size) for spec, size in zip(tops.specs, spaces, strict=False) if size]
     if leaves and max(leaves) > min(leaves) * (1 + MIXED_SIZES):
         extremes = f"{format_both(min(leaves))} to {format_both(max(leaves))}"
-        evidence.notes.append(
+        outputs.notes.append(
             f"the vdevs have drives of {extremes}: one size is taken that gives the same pool size"
         )
 
 
-def _pool_size(evidence: Evidence, tops: Tops) -> int | None:
-    drive = evidence.size("drive_size")
-    return pool_size(Layout(tuple(tops.specs)), drive, evidence.release) if drive else None
+def _pool_size(outputs: PoolOutputs, tops: Tops) -> int | None:
+    drive = outputs.size("drive_size")
+    return pool_size(Layout(tuple(tops.specs)), drive, outputs.release) if drive else None
 
 
-def _most_allocated(evidence: Evidence, tops: Tops, drive: int) -> int:
+def _most_allocated(outputs: PoolOutputs, tops: Tops, drive: int) -> int:
     """Return how much may be allocated on drives of a size [bytes]: a removal that runs has room."""
     layout = Layout(tuple(tops.specs[place] for place in tops.order))
-    return most_allocated(layout, drive, evidence.release, evidence.value("operation") == "remove")
+    return most_allocated(layout, drive, outputs.release, outputs.value("operation") == "remove")
 
 
-def _find_new_size(evidence: Evidence) -> None:
+def _find_new_size(outputs: PoolOutputs) -> None:
     """Note the size of the drive that replaces, where an output shows it and it is larger."""
-    drive = evidence.size("drive_size")
-    tops = [vdev for vdev, _ in evidence.listed.vdevs] if evidence.listed is not None else []
-    tops += list(evidence.status.vdevs) if evidence.status is not None else []
+    drive = outputs.size("drive_size")
+    tops = [vdev for vdev, _ in outputs.listed.vdevs] if outputs.listed is not None else []
+    tops += list(outputs.status.vdevs) if outputs.status is not None else []
     new = [pair.children[-1].size for top in tops for pair in pairs_of(top)]
     sizes = [size for size in new if size]
-    if drive and sizes and min(sizes) > drive * (1 + MIXED_SIZES) and evidence.value("target") is None:
-        evidence.find("new_drive_size", min(sizes), "size of the successor that zpool prints")
+    if drive and sizes and min(sizes) > drive * (1 + MIXED_SIZES) and outputs.value("target") is None:
+        outputs.find("new_drive_size", min(sizes), "size of the successor that zpool prints")
 
 
-def resilvered_alloc(evidence: Evidence, layout: Layout) -> tuple[int | None, str]:
+def resilvered_alloc(outputs: PoolOutputs, layout: Layout) -> tuple[int | None, str]:
     """Return what is allocated if all drives hold as much as one got in the last resilver [bytes].
 
     Returns
@@ -238,26 +238,26 @@ def resilvered_alloc(evidence: Evidence, layout: Layout) -> tuple[int | None, st
         The bytes, and the words for where they are from.
     """
     last: Scan | None = None
-    for status in evidence.statuses:
+    for status in outputs.statuses:
         for scan in status.scans:
             whole = scan.state == "finished" and scan.function != "scrub" and scan.repaired
-            healed = is_heal(scan.repaired, PoolThen(None, None, evidence.named_size))
+            healed = is_heal(scan.repaired, PoolThen(None, None, outputs.named_size))
             last = scan if whole and not healed else last
     if last is None:
-        return _by_share(evidence, layout)
-    if not last.repaired or (evidence.named_size is None and last.repaired < 1 << 36):
+        return _by_share(outputs, layout)
+    if not last.repaired or (outputs.named_size is None and last.repaired < 1 << 36):
         return None, ""
     spread = layout.spread
     date = f" on {plain(last.date)}" if last.date else ""
     return last.repaired * spread, f"as much on every drive as the resilver{date} put on one"
 
 
-def _by_share(evidence: Evidence, layout: Layout) -> tuple[int | None, str]:
+def _by_share(outputs: PoolOutputs, layout: Layout) -> tuple[int | None, str]:
     """Return what is allocated if a resilver that runs goes on as its share says, and where that is from.
 
     Before pool version 28 a status has no total: a share, and bytes by drive.
     """
-    for status in reversed(evidence.statuses):
+    for status in reversed(outputs.statuses):
         for scan in status.scans:
             if scan.function == "resilver" and scan.repaired and (scan.done or 0.0) >= LEAST_SHARE:
                 done = float(scan.done or 1.0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from zsim.base.units import format_both
 from zsim.observe.devices.usual_sizes import usual_bytes
 from zsim.observe.pool_import.find_drives import model_named
-from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.zpool.listing import Space
 from zsim.observe.zpool.vdev_tree import Vdev
 from zsim.scenario.layout import VdevSpec
@@ -47,7 +47,7 @@ def smallest_drive(specs: Sequence[VdevSpec], total: int) -> int:
     return low
 
 
-def find_unequal(evidence: Evidence, vdevs: Sequence[DataVdev], alloc: int | None) -> bool:
+def find_unequal(outputs: PoolOutputs, vdevs: Sequence[DataVdev], alloc: int | None) -> bool:
     """Note how much each data vdev holds where their drives differ in size; tell whether it was noted.
 
     All vdevs are simulated with the largest drives, each with what it holds: by ``zpool list -v``, else by
@@ -55,34 +55,34 @@ def find_unequal(evidence: Evidence, vdevs: Sequence[DataVdev], alloc: int | Non
 
     Parameters
     ----------
-    evidence : Evidence
+    outputs : PoolOutputs
     vdevs : sequence of DataVdev
         In the order of the layout.
     alloc : int or None
         Allocated in all of them [bytes].
     """
-    if len(vdevs) < 2 or evidence.files.pointers is not None or evidence.files.metaslabs is not None:
+    if len(vdevs) < 2 or outputs.files.pointers is not None or outputs.files.metaslabs is not None:
         return False
-    drives, source = _drives(evidence, vdevs)
+    drives, source = _drives(outputs, vdevs)
     if not drives or max(drives) <= min(drives) * (1 + MIXED_SIZES):
         return False
     held, how = _held(vdevs, drives, alloc)
     largest = usual_bytes(max(drives))
-    release = evidence.release
+    release = outputs.release
     sizes = [vdev_capacity(each.spec, largest, release).size for each in vdevs]
     fills = [bytes_ / size for bytes_, size in zip(held, sizes, strict=False)]
     if len(fills) < len(vdevs) or not all(0.0 < fill < 1.0 for fill in fills):
         return False
-    evidence.find("drive_size", largest, source)
-    evidence.find("vdev_fills", [round(fill, 3) for fill in fills], how)
-    evidence.notes.append(
+    outputs.find("drive_size", largest, source)
+    outputs.find("vdev_fills", [round(fill, 3) for fill in fills], how)
+    outputs.notes.append(
         f"the vdevs have drives of {format_both(min(drives))} to {format_both(max(drives))}: all are"
         f" simulated with drives of {format_both(largest)}, each vdev with what it holds ({how})"
     )
     return True
 
 
-def find_frags(evidence: Evidence, vdevs: Sequence[DataVdev]) -> bool:
+def find_frags(outputs: PoolOutputs, vdevs: Sequence[DataVdev]) -> bool:
     """Note FRAG of each data vdev, where they differ; tell whether it was noted.
 
     Where the drives of the vdevs differ in size it is not: they are simulated with drives of one size, so
@@ -90,21 +90,21 @@ def find_frags(evidence: Evidence, vdevs: Sequence[DataVdev]) -> bool:
 
     Parameters
     ----------
-    evidence : Evidence
+    outputs : PoolOutputs
     vdevs : sequence of DataVdev
         In the order of the layout.
     """
     frags = [each.space.frag for each in vdevs if each.space is not None and each.space.frag is not None]
     if len(frags) < max(2, len(vdevs)) or max(frags) - min(frags) <= MIXED_FRAGS:
         return False
-    drives, _ = _drives(evidence, vdevs)
+    drives, _ = _drives(outputs, vdevs)
     if drives and max(drives) > min(drives) * (1 + MIXED_SIZES):
         return False
-    evidence.find("vdev_frags", [round(frag, 4) for frag in frags], "FRAG of zpool list -v")
+    outputs.find("vdev_frags", [round(frag, 4) for frag in frags], "FRAG of zpool list -v")
     return True
 
 
-def _drives(evidence: Evidence, vdevs: Sequence[DataVdev]) -> tuple[list[int], str]:
+def _drives(outputs: PoolOutputs, vdevs: Sequence[DataVdev]) -> tuple[list[int], str]:
     """Return the size of the drives of each vdev [bytes] and its source; nothing where one is not known."""
     spaces = [each.space.size if each.space is not None else None for each in vdevs]
     for sizes, source in (
@@ -113,14 +113,14 @@ def _drives(evidence: Evidence, vdevs: Sequence[DataVdev]) -> tuple[list[int], s
         if all(sizes):
             rows = zip(vdevs, sizes, strict=True)
             return [smallest_drive([each.spec], size or 0) for each, size in rows], source
-    named = [_named(evidence, each.vdev) for each in vdevs]
+    named = [_named(outputs, each.vdev) for each in vdevs]
     known = [size for size in named if size is not None]
-    return (known, evidence.named_source) if len(known) == len(vdevs) else ([], "")
+    return (known, outputs.named_source) if len(known) == len(vdevs) else ([], "")
 
 
-def _named(evidence: Evidence, vdev: Vdev) -> int | None:
+def _named(outputs: PoolOutputs, vdev: Vdev) -> int | None:
     """Return the capacity of the smallest drive of a vdev by their names [bytes]."""
-    inventory = evidence.files.inventory()
+    inventory = outputs.files.inventory()
     known = [identity for leaf in vdev.leaves() if (identity := inventory.of(leaf.name)) is not None]
     return min((size for each in known if (size := model_named(each).size)), default=None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from zsim.base.parsed import table_or_empty
 from zsim.base.reading import json_value
 from zsim.observe.texts import nice_bytes, percentage, plain
 from zsim.observe.zpool.listing import PoolList, Space
@@ -52,18 +53,14 @@ def _pool(name: str, pool: Mapping[str, object]) -> Iterator[PoolList]:
     vdevs = _children(pool.get("vdevs"))
     # The pool itself may be the one root of its vdevs.
     if len(vdevs) == 1 and vdevs[0][0].name == name:
-        vdevs = _children(_table(_table(pool.get("vdevs")).get(name)).get("vdevs"))
+        vdevs = _children(table_or_empty(table_or_empty(pool.get("vdevs")).get(name)).get("vdevs"))
     health = plain(str(pool.get("state") or ""), 40)
     yield PoolList(name, space, tuple(vdevs), {}, exact, frozenset(_COLUMNS), health)
 
 
-def _table(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _children(table: object) -> list[tuple[Vdev, Space]]:
     found = []
-    for key, row in list(_table(table).items())[:MAX_ROWS]:
+    for key, row in list(table_or_empty(table).items())[:MAX_ROWS]:
         if isinstance(row, Mapping):
             children = tuple(vdev for vdev, _ in _children(row.get("vdevs")))
             vdev = named_vdev(plain(str(row.get("name") or key), 256), plain(str(row.get("state") or "")))
@@ -75,7 +72,7 @@ def _children(table: object) -> list[tuple[Vdev, Space]]:
 
 def _space(row: Mapping[str, object]) -> tuple[Space, bool]:
     """Return the space of a pool or vdev, and whether it is exact."""
-    values = {**_table(row.get("properties")), **{key: row[key] for key in row if key != "vdevs"}}
+    values = {**table_or_empty(row.get("properties")), **{key: row[key] for key in row if key != "vdevs"}}
 
     def text(*keys: str) -> str:
         found = next((values[key] for key in keys if key in values), "")

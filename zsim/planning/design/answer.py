@@ -9,9 +9,9 @@ from zsim.base.units import DAY, HOUR, format_bytes, format_fraction, format_rat
 from zsim.planning.risk.wording import odds
 from zsim.planning.rows import Row
 from zsim.prediction.answer.frames import data_frame
-from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
+from zsim.prediction.answer.output import DrawnAnswer, PrintedAnswer, SavedAnswer
 from zsim.prediction.answer.sections import paragraphs
-from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, escaped, grid_text, html_table, plain, rich_table
+from zsim.prediction.answer.tables import Grid, escaped, grid_text, html_table, rich_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -47,7 +47,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Design(SavedAnswer, DrawnAnswer):
+class Design(PrintedAnswer, SavedAnswer, DrawnAnswer):
     """Rows in the order in which they answer; SI units.
 
     Attributes
@@ -194,9 +194,6 @@ class Design(SavedAnswer, DrawnAnswer):
         head = (Text(each) for each in self.heading())
         notes = (Text(each) for each in self.notes())
         return Group(Text(self.headline(), style="bold"), *head, rich_table(self.grid()), *notes)
-
-    def __str__(self) -> str:
-        return plain(self.__rich__(), TEXT_WIDTH)
 
     def _repr_html_(self) -> str:
         head, notes = paragraphs(self.heading()), paragraphs(self.notes())

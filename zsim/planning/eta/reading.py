@@ -11,7 +11,7 @@ from pathlib import Path
 from types import NoneType
 
 from zsim.base.errors import InputError, check_kind
-from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
+from zsim.base.reading import REMEDY, is_directory, read_bytes, stat_of
 from zsim.base.units import format_bytes, format_fraction
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
 from zsim.observe.pool_import.classes import WHO_TELLS
@@ -112,44 +112,50 @@ def read_paste(
     texts = [as_status(each) for each in _texts(text, names)]
     text = as_status(tidied(text)) if text else text
     statuses = _statuses(texts, pool)
-    chosen = statuses[-1]
-    found = [(each, scan) for each in statuses for scan in _scans(each) if scan.active]
-    if not found:
-        raise InputError("zpool status", _last_scan(chosen), "a running scan is expected", _remedy(chosen))
-    if (over := _over(statuses, found[-1][1])) is not None:
-        raise InputError("zpool status", _last_scan(over), "a running scan is expected", _remedy(over))
-    scan = found[-1][1]
+    chosen, found = statuses[-1], _found_running(statuses)
+    latest, scan = found[-1]
     assumed = assumed_words(assumed_vdevs(scan, chosen))
     settled = {*(stated or {}), *names_set(overrides)}
     notes = list(imported.notes) if imported is not None else []
     if imported is None:
         imported, notes = _imported(text, names, pool or chosen.name or None, assumed, settled)
-    if found[-1][0].removal is not None and scan.function != "remove":
-        notes = [*notes, f"the removal of {found[-1][0].removal} that runs beside is not in this answer"]
-    notes = [*_waits_for(found[-1][0], scan), *notes]
     scenario = _scenario(imported, scan, overrides, stated or {}, assumed)
-    of_class = found[-1][0].of_class_alone
-    then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size, of_class)
-    same = [(status, each) for status, each in found if _is_same(each, scan)]
-    scans = []
-    for status, each in same:
-        read = running(each, status.at, then, "zpool status", resilvered_together(status.vdevs))
-        if read is not None:
-            scans.append(read)
-    ordered = with_clocks(in_order(scans))
-    notes = [*_after_outage(ordered[-1]), *(each.removesuffix(WHO_TELLS) for each in notes)]
-    notes = [*_halted(found[-1][0], scan), *_begun_again(found, scan), *notes]
+    ordered = _ordered(found, scenario)
+    said = [*_waits_for(latest, scan), *notes, *_removal_beside(latest, scan)]
+    notes = [*_after_outage(ordered[-1]), *(each.removesuffix(WHO_TELLS) for each in said)]
+    notes = [*_halted(latest, scan), *_begun_again(found, scan), *notes]
     # When a pause ends nobody knows: what is left has no date.
     at = None if scan.state == "paused" else _moment(ordered[-1], now)
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
         ordered[-1] = ordered[-1].model_copy(update={"at": at})
-    repairs = found[-1][0] if scan.function == "resilver" else None
+    repairs = latest if scan.function == "resilver" else None
     log_alone = repairs is not None and repairs.of_log_alone
     dedup_alone = repairs is not None and repairs.of_dedup_alone
     if log_alone:
         ordered = list(map(of_metadata, ordered))
     paused, name = scan.state == "paused", pool or chosen.name
     return Paste(name, scenario, tuple(ordered), paused, tuple(notes), at, log_alone, dedup_alone)
+
+
+def _found_running(statuses: Sequence[PoolStatus]) -> list[tuple[PoolStatus, Scan]]:
+    """Return the scans that run, each with its status; that there is none, or that it is over, is refused."""
+    found = [(each, scan) for each in statuses for scan in _scans(each) if scan.active]
+    over = _over(statuses, found[-1][1]) if found else statuses[-1]
+    if over is not None:
+        raise InputError("zpool status", _last_scan(over), "a running scan is expected", _remedy(over))
+    return found
+
+
+def _ordered(found: Sequence[tuple[PoolStatus, Scan]], scenario: Scenario) -> list[RunningScan]:
+    """Return the states of the scan that began last, in order of time."""
+    latest, scan = found[-1]
+    then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size, latest.of_class_alone)
+    read = (
+        running(each, status.at, then, "zpool status", resilvered_together(status.vdevs))
+        for status, each in found
+        if _is_same(each, scan)
+    )
+    return with_clocks(in_order([each for each in read if each is not None]))
 
 
 def _halted(status: PoolStatus, scan: Scan) -> list[str]:
@@ -203,12 +209,19 @@ def _waits_for(status: PoolStatus, scan: Scan) -> list[str]:
     ]
 
 
+def _removal_beside(status: PoolStatus, scan: Scan) -> list[str]:
+    """Return what is to be said of a removal that goes on beside a scan."""
+    if status.removal is None or scan.function == "remove":
+        return []
+    return [f"the removal of {status.removal} that runs beside is not in this answer"]
+
+
 def _texts(text: str | None, names: Sequence[str | Path]) -> list[str]:
     """Return all that is given to be read."""
     texts = [tidied(text)] if text else []
     for name in names:
         path = Path(name)
-        files = files_in(path, "**/*") if is_directory(facts_of(path, "file", REMEDY)) else [path]
+        files = files_in(path, "**/*") if is_directory(stat_of(path, "file", REMEDY)) else [path]
         texts += [_text(each) for each in files]
     return texts
 

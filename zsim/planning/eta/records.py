@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -223,7 +222,3 @@ class EtaAnswer:
             "missing": list(self.missing),
             "provenance": self.provenance,
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the same as JSON text."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)

@@ -12,10 +12,10 @@ from zsim.planning.fleet.records import Losses, PoolsRow, Stock
 from zsim.planning.risk.records import rounded
 from zsim.planning.risk.wording import between, odds, share_words
 from zsim.prediction.answer.frames import data_frame
-from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
+from zsim.prediction.answer.output import DrawnAnswer, PrintedAnswer, SavedAnswer
 from zsim.prediction.answer.records import AnswerPart
 from zsim.prediction.answer.sections import WARNINGS, Section, filled, fragment, rendered
-from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain
+from zsim.prediction.answer.tables import Grid
 from zsim.prediction.answer.wording import percent
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GRADES = (("files", "some files lost"), ("vdev", "a vdev suspended"), ("pool", "a pool lost"))
 
 
-class FleetAnswer(AnswerPart, SavedAnswer, DrawnAnswer):
+class FleetAnswer(PrintedAnswer, AnswerPart, SavedAnswer, DrawnAnswer):
     """What `zsim.fleet` returns; durations in seconds."""
 
     schema_version: Literal[1] = 1
@@ -69,9 +69,6 @@ class FleetAnswer(AnswerPart, SavedAnswer, DrawnAnswer):
 
     def __rich__(self) -> Group:
         return rendered(headline(self), sections(self))
-
-    def __str__(self) -> str:
-        return plain(self.__rich__(), TEXT_WIDTH)
 
     def _repr_html_(self) -> str:
         return fragment(headline(self), sections(self))
@@ -159,6 +156,6 @@ def _waiting(stock: Stock) -> str:
     return f"{share_words(stock.waited)} of the failures wait, {wait} on average over all"
 
 
-def honest(value: float) -> float:
+def three_digits(value: float) -> float:
     """Return a number with three digits."""
     return rounded(value, 3)

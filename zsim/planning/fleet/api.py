@@ -16,7 +16,7 @@ from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
-from zsim.planning.fleet.answer import FleetAnswer, honest
+from zsim.planning.fleet.answer import FleetAnswer, three_digits
 from zsim.planning.fleet.block import LEVELS, Kind, Site, Sums, run_block
 from zsim.planning.fleet.records import Losses, PoolsRow, Stock
 from zsim.planning.fleet.response import FillResponse, HoursOf, tabulated
@@ -245,8 +245,8 @@ def _answer(
         pool_years=float(pools * fleet_years.sum()),
         any_loss=_losses([-np.expm1(-each.losses) for each in sums], 1.0),
         losses_per_year=_losses([each.losses for each in sums], 1.0 / asked.years),
-        failures_per_year=honest(failures / fleet_years.sum()),
-        degraded_s_per_pool_year=honest(degraded / fleet_years.sum() / pools),
+        failures_per_year=three_digits(failures / fleet_years.sum()),
+        degraded_s_per_pool_year=three_digits(degraded / fleet_years.sum() / pools),
         pools=rows,
         spares=_stock(asked.spares, sums, 0, _added([each.demand for each in sums]), failures),
         crews=_stock(asked.crews, sums, 1, _added([each.busy for each in sums]), failures),
@@ -294,13 +294,13 @@ def _row(
         name=pools.name,
         layout=str(case.layout),
         pools=pools.count,
-        failures_per_year=honest(failures / fleet_years.sum()),
-        hours_s=honest(float(table.hours(np.array([case.fill]), 0.0)[0])),
-        missing_s=honest(missing / max(failures, 1.0)),
-        degraded_s=tuple(honest(each / fleet_years.sum() / pools.count) for each in levels),
+        failures_per_year=three_digits(failures / fleet_years.sum()),
+        hours_s=three_digits(float(table.hours(np.array([case.fill]), 0.0)[0])),
+        missing_s=three_digits(missing / max(failures, 1.0)),
+        degraded_s=tuple(three_digits(each / fleet_years.sum() / pools.count) for each in levels),
         losses_per_year=Losses(files=files, vdev=vdev, pool=pool),
-        share=honest(lost / share) if share > 0 else 0.0,
-        table_error=honest(table.error),
+        share=three_digits(lost / share) if share > 0 else 0.0,
+        table_error=three_digits(table.error),
     )
 
 
@@ -309,8 +309,8 @@ def _stock(have: int | None, sums: list[Sums], place: int, counts: I64, failures
     without = math.fsum(float(each.waits[2 + place]) for each in sums)
     return Stock(
         have=have,
-        waited=honest(without / max(failures, 1.0)),
-        mean_wait_s=honest(waited / max(failures, 1.0)),
+        waited=three_digits(without / max(failures, 1.0)),
+        mean_wait_s=three_digits(waited / max(failures, 1.0)),
         enough={f"{100 * share:g} %": _enough(counts, share) for share in ENOUGH},
     )
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from zsim.planning.risk.records import Risk
 from zsim.prediction.answer.frames import data_frame
-from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
+from zsim.prediction.answer.output import DrawnAnswer, PrintedAnswer, SavedAnswer
+from zsim.prediction.answer.sections import fragment, rendered
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from zsim.prediction.answer.drawing import Picture
 
 
-class RiskAnswer(Risk, SavedAnswer, DrawnAnswer):
+class RiskAnswer(PrintedAnswer, Risk, SavedAnswer, DrawnAnswer):
     """What `zsim.risk` returns; durations in seconds.
 
     Notes
@@ -55,17 +56,12 @@ class RiskAnswer(Risk, SavedAnswer, DrawnAnswer):
 
         return f"<RiskAnswer: {headline(self)}>"
 
-    def __str__(self) -> str:
-        from zsim.planning.risk.wording import as_text
-
-        return as_text(self)
-
     def __rich__(self) -> RenderableType:
-        from zsim.planning.risk.wording import as_renderable
+        from zsim.planning.risk.wording import headline, sections
 
-        return as_renderable(self)
+        return rendered(headline(self), sections(self))
 
     def _repr_html_(self) -> str:
-        from zsim.planning.risk.wording import as_html
+        from zsim.planning.risk.wording import headline, sections
 
-        return as_html(self)
+        return fragment(headline(self), sections(self))

@@ -45,9 +45,9 @@ class Spread:
     reach: float = USUAL_REACH
 
     @classmethod
-    def exactly(cls, value: float, source: str = "stated") -> Spread:
+    def exactly(cls, value: float) -> Spread:
         """Return a number that is known."""
-        return cls(value, value, value, source)
+        return cls(value, value, value, "stated")
 
     @property
     def is_exact(self) -> bool:

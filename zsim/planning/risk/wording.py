@@ -1,17 +1,13 @@
-"""A risk in a storage engineer's words: plain text, rich renderable, and HTML for notebooks."""
+"""A risk in a storage engineer's words, block by block."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from zsim.base.units import format_drive_size, format_duration
 from zsim.planning.risk.records import Chance, Grades, Mover, Risk, rounded
-from zsim.prediction.answer.sections import WARNINGS, Section, filled, fragment, rendered
-from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain
-
-if TYPE_CHECKING:
-    from rich.console import Group
+from zsim.prediction.answer.sections import WARNINGS, Section, filled
+from zsim.prediction.answer.tables import Grid
 
 LIKELY = 0.095
 LEAST_PERCENT = 0.001
@@ -148,18 +144,3 @@ def sections(answer: Risk) -> tuple[Section, ...]:
         Section("Not counted", CLOSING),
     )
     return filled(every)
-
-
-def as_renderable(answer: Risk) -> Group:
-    """Return the answer as a rich renderable."""
-    return rendered(headline(answer), sections(answer))
-
-
-def as_text(answer: Risk, width: int = TEXT_WIDTH) -> str:
-    """Return the answer as plain text of at most `width` columns."""
-    return plain(as_renderable(answer), width)
-
-
-def as_html(answer: Risk) -> str:
-    """Return the answer as an HTML fragment."""
-    return fragment(headline(answer), sections(answer))

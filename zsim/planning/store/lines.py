@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from zsim.base.files import append_line
-from zsim.base.reading import MAX_UNPACKED, facts_of, json_value, read_text
+from zsim.base.reading import MAX_UNPACKED, json_value, read_text, stat_of
 from zsim.planning.rows import ANSWER, REASON, row_read
 from zsim.planning.store.memory import MemoryStore
 
@@ -29,7 +29,7 @@ class LineStore(MemoryStore):
     def __init__(self, path: str | Path) -> None:
         super().__init__()
         self.path = Path(path)
-        if facts_of(self.path, "store") is not None:
+        if stat_of(self.path, "store") is not None:
             self._read(read_text(self.path, "store", "name another file", MAX_UNPACKED))
 
     def _read(self, text: str) -> None:

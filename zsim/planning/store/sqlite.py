@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 
 from zsim.base.errors import InputError, printable
 from zsim.base.files import replace_file
-from zsim.base.reading import checked_name, facts_of, json_value
+from zsim.base.reading import checked_name, json_value, stat_of
 from zsim.planning.rows import row_read
 
 ENDING = ".sqlite"
@@ -65,7 +65,7 @@ class Store:
 
     def __init__(self, path: str | Path, must_exist: bool = False) -> None:
         self.path = Path(path)
-        facts = facts_of(self.path, "store", "name another file")
+        facts = stat_of(self.path, "store", "name another file")
         if facts is not None:
             checked_name(self.path, "store", "name another file")
         if must_exist and facts is None:

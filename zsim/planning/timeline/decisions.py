@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +23,8 @@ from zsim.planning.timeline.result import Timeline
 from zsim.planning.timeline.rules import Rules, rules_of
 from zsim.planning.timeline.wording import outcome, span, stated
 from zsim.prediction.answer.frames import data_frame
-from zsim.prediction.answer.output import SavedAnswer
-from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, html_table, plain, rich_table
+from zsim.prediction.answer.output import PrintedAnswer, SavedAnswer
+from zsim.prediction.answer.tables import Grid, html_table, rich_table
 from zsim.scenario.evidence import RunningScan, missing_drives
 from zsim.scenario.layout import Layout
 
@@ -88,7 +87,7 @@ class DecisionAlternative:
 
 
 @dataclass(frozen=True)
-class Decision(SavedAnswer):
+class Decision(PrintedAnswer, SavedAnswer):
     """The alternatives, the best first.
 
     Attributes
@@ -126,10 +125,6 @@ class Decision(SavedAnswer):
             "notes": list(self.notes),
             "provenance": self.best.found.provenance,
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return what ``zsim decide --json`` prints."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_frame(self) -> DataFrame:
         """Return the alternatives as a pandas data frame; pandas must be installed."""
@@ -186,9 +181,6 @@ class Decision(SavedAnswer):
         head = (Text(self.headline, style="bold"), *map(Text, stated(self.best.found)), Text())
         parts: list[RenderableType] = [*head, rich_table(self.grid())]
         return Group(*parts, *map(Text, self._note_lines))
-
-    def __str__(self) -> str:
-        return plain(self.__rich__(), TEXT_WIDTH)
 
     def _repr_html_(self) -> str:
         asked, told = (

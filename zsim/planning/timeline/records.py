@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -146,10 +145,6 @@ class TimelineAnswer:
             "notes": list(self.notes),
             "provenance": self.provenance,
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the timeline as JSON text."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_frame(self) -> DataFrame:
         """Return the passes as a pandas data frame, one row each; pandas must be installed."""

@@ -11,7 +11,7 @@ from zsim.planning.timeline.passes import F64, MIDDLE, percentiles
 from zsim.planning.timeline.records import PassRow, TimelineAnswer
 from zsim.planning.timeline.redundancy import Level, seconds_at
 from zsim.planning.timeline.scans import Pass
-from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
+from zsim.prediction.answer.output import DrawnAnswer, PrintedAnswer, SavedAnswer
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 REPAIRS = frozenset({"resilver", "rebuild", "expansion", "removal"})
 
 
-class Timeline(TimelineAnswer, DrawnAnswer, SavedAnswer):
+class Timeline(PrintedAnswer, TimelineAnswer, SavedAnswer, DrawnAnswer):
     """What `zsim.timeline` returns: a `TimelineAnswer` that prints and draws itself."""
 
     __slots__ = ()
@@ -42,11 +42,6 @@ class Timeline(TimelineAnswer, DrawnAnswer, SavedAnswer):
         from zsim.planning.timeline.wording import as_renderable
 
         return as_renderable(self)
-
-    def __str__(self) -> str:
-        from zsim.planning.timeline.wording import as_text
-
-        return as_text(self)
 
     def _repr_html_(self) -> str:
         from zsim.planning.timeline.wording import as_html

@@ -10,7 +10,7 @@ from zsim.planning.timeline.passes import Percentiles
 from zsim.planning.timeline.records import PassRow, TimelineAnswer
 from zsim.planning.timeline.redundancy import Level
 from zsim.prediction.answer.sections import paragraphs
-from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, escaped, html_table, plain, rich_table
+from zsim.prediction.answer.tables import Grid, escaped, html_table, rich_table
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -156,11 +156,6 @@ def _chart(grid: Grid) -> RenderableType:
     for row in grid.rows:
         table.add_row(*(Text(cell) for cell in row))
     return table
-
-
-def as_text(found: TimelineAnswer, width: int = TEXT_WIDTH) -> str:
-    """Return the timeline as plain text."""
-    return plain(as_renderable(found), width)
 
 
 def as_html(found: TimelineAnswer, picture: str = "") -> str:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from zsim.base.provenance import SCHEMA_VERSION
 from zsim.base.units import format_duration
 from zsim.planning.tune.settings import MEASURED, Setting
-from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
+from zsim.prediction.answer.output import DrawnAnswer, PrintedAnswer, SavedAnswer
 from zsim.prediction.answer.sections import paragraphs
-from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, html_table, plain, rich_table
+from zsim.prediction.answer.tables import Grid, html_table, rich_table
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -23,7 +23,7 @@ FRONT = "front"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Tuning(SavedAnswer, DrawnAnswer):
+class Tuning(PrintedAnswer, SavedAnswer, DrawnAnswer):
     """The answer: what helps most, and everything tried.
 
     Attributes
@@ -75,9 +75,6 @@ class Tuning(SavedAnswer, DrawnAnswer):
         from zsim.planning.tune.drawing import figure
 
         return figure(self.subject, self.default_s, self.default_p99_s, self.settings)
-
-    def __str__(self) -> str:
-        return plain(self.__rich__(), TEXT_WIDTH)
 
     def __repr__(self) -> str:
         return f"<Tuning: {self._first()}>"

@@ -181,9 +181,9 @@ class FirstScreen:
                 return
 
 
-def brief_text(prediction: Answer, begins: datetime | None = None, width: int = TEXT_WIDTH) -> str:
-    """Return the first screen as plain text of at most `width` columns."""
-    return plain(as_brief(prediction, begins, ""), width)
+def brief_text(prediction: Answer) -> str:
+    """Return the first screen as plain text."""
+    return plain(as_brief(prediction, more=""), TEXT_WIDTH)
 
 
 def brief_html(prediction: Answer) -> str:

@@ -1,4 +1,4 @@
-"""What answers have in common that are written to files: as JSON, and as a picture."""
+"""What answers have in common: they are printed, and written to files as JSON and as a picture."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zsim.base.files import replace_file
+from zsim.prediction.answer.tables import TEXT_WIDTH, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from rich.console import RenderableType
 
     from zsim.prediction.answer.drawing import Picture
 
@@ -23,10 +25,27 @@ class SavedAnswer:
         """Return plain data for JSON."""
         raise NotImplementedError
 
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return the answer as JSON text, as ``--json`` prints it."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
     def save(self, path: str | Path) -> None:
         """Write the answer as JSON; the file appears whole or not at all."""
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        replace_file(path, text + "\n")
+        replace_file(path, self.to_json() + "\n")
+
+
+class PrintedAnswer:
+    """An answer that reads the same on a terminal and as plain text."""
+
+    __slots__ = ()
+
+    def __rich__(self) -> RenderableType:
+        """Return the answer as a rich renderable."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """Return the answer in words, without colour."""
+        return plain(self.__rich__(), TEXT_WIDTH)
 
 
 class DrawnAnswer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self, cast
@@ -96,10 +95,6 @@ class Prediction(Answer, SavedAnswer, DrawnAnswer):
     def to_dict(self) -> dict[str, object]:
         """Return the prediction as plain dictionaries, lists and numbers, ready for ``json.dump``."""
         return self.model_dump(mode="json")
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the prediction as JSON text."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_dict(cls, data: object, origin: str = "prediction") -> Self:

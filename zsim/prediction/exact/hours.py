@@ -8,7 +8,7 @@ from itertools import compress
 from zsim.case.case import Case
 from zsim.operation.control import Steps
 from zsim.operation.pool import SimulatedPool
-from zsim.prediction.inputs.clients import Now, are_on, at, next_change, set_by, writer
+from zsim.prediction.inputs.clients import Now, are_on, next_change, now_at, set_by, writer
 
 
 def by_the_hour(pool: SimulatedPool, case: Case) -> Steps[None]:
@@ -26,7 +26,7 @@ def by_the_hour(pool: SimulatedPool, case: Case) -> Steps[None]:
         waiting = compress(are_on(case, moment), (load.kind != "async-write" for load in case.load))
         for group, asks in enumerate(waiting):
             pool.set_clients(group, on=asks)
-        now = at(case, moment)
+        now = now_at(case, moment)
         pool.set_writer(writer(replace(case, load=now.loads)).rate)
         _set_tunables(pool, case, now)
         moment = next_change(case, moment)

@@ -267,7 +267,7 @@ def loads_at(case: Case, moment: float) -> Loads:
     return tuple(load.model_copy(update={"hours": None}) for load in on)
 
 
-def at(case: Case, moment: float) -> Now:
+def now_at(case: Case, moment: float) -> Now:
     """Return what holds at a moment.
 
     Parameters
@@ -342,7 +342,7 @@ def spans(case: Case, time_of: Callable[[Now], float]) -> list[tuple[Now, float,
     done, now = 0.0, 0.0
     found: list[tuple[Now, float, float]] = []
     while done < 1.0:
-        here = at(case, now)
+        here = now_at(case, now)
         whole = time_of(here)
         until = next_change(case, now)
         left = (1.0 - done) * whole

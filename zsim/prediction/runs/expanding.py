@@ -6,7 +6,6 @@ their real places, tells its pace; the txgs that the start waits for are counted
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,9 +41,7 @@ class ExpansionRun:
     run: RunResult
 
 
-def expansion_of(
-    case: Case, setup: RunSetup, scale: float, progress: Callable[[float, float], None] | None
-) -> ExpansionRun:
+def expansion_of(case: Case, setup: RunSetup, scale: float) -> ExpansionRun:
     """Simulate the copying of a miniature, and count the txgs of the start.
 
     Parameters
@@ -54,12 +51,10 @@ def expansion_of(
         Of the miniature.
     scale : float
         Bytes of the real vdev over those of the miniature.
-    progress : callable, optional
-        Called with simulated time [s] and the share done.
     """
     reflow = _ranges(setup)
     work = ExpansionWork(with_maps(setup), reflow, freely=True)
-    run = Run(setup, progress, work=work).finish()
+    run = Run(setup, work=work).finish()
     copying = seconds_of(run.phases)
     txg = max(0.0, run.end - copying)
     rate = reflow.bytes / max(copying, 1e-9)

@@ -127,7 +127,7 @@ def _p99(case: Case, pool: WorldPopulation, model: PlaneModel) -> float | None:
     """Return of a hundred requests of clients the longest wait while the operation runs [s]."""
     if not model.clients or case.operation == "rebuild":
         return None
-    run = Run(setup_of(case, pool, model, case.release))
+    run = Run(setup_of(case, pool, model))
     waits = percentiles(run.execute_for(WATCH_S).waits.sum(axis=0))
     run.release()
     return None if waits is None else waits.p99

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from zsim.base.constants import constant
@@ -21,8 +20,8 @@ from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.inputs.room import make_room
 from zsim.prediction.inputs.shingled import in_miniature
 from zsim.prediction.runs.expanding import expansion_of
-from zsim.prediction.runs.rebuilding import MetaslabSample, cursors_of, sampled_metaslabs, scaled_rebuild
-from zsim.prediction.runs.rhythm import quiet_end
+from zsim.prediction.runs.rebuilding import cursors_of, sampled_metaslabs, scaled_rebuild
+from zsim.prediction.runs.sampling.rhythm import quiet_end
 from zsim.scenario.releases.profile import ReleaseProfile
 
 BLOCK_COMMANDS = constant("work.block_commands")
@@ -73,11 +72,9 @@ class MemberResult:
 def run_member(
     case: Case,
     *,
-    release: ReleaseProfile | None = None,
     pool: WorldPopulation | None = None,
     model: PlaneModel | None = None,
     blocks: int | None = None,
-    progress: Callable[[float, float], None] | None = None,
 ) -> MemberResult:
     """Simulate one member.
 
@@ -85,32 +82,28 @@ def run_member(
     ----------
     case : Case
         In its world.
-    release : ReleaseProfile, optional
-        Instead of the scenario's (to compare orders).
     pool : WorldPopulation, optional
         Population to use, built if not given.
     model : PlaneModel, optional
         Hardware to use, built if not given (what-ifs).
     blocks : int, optional
         Size of the miniature.
-    progress : callable, optional
-        Called with simulated time and the share done.
     """
     pool = pool or miniature(case, blocks=blocks)
     model = model or plane_model(case)
     if has_hours(case):
-        return _by_hours(case, pool, release, model, progress)
-    profile = release or case.release
+        return _by_hours(case, pool, model)
     if case.operation == "rebuild":
-        return _rebuild_member(case, pool, model, progress)
+        return _rebuild_member(case, pool, model)
     if case.operation == "expand":
-        return _expansion_member(case, pool, model, progress)
+        return _expansion_member(case, pool, model)
     if case.operation == "remove":
-        return _removal_member(case, pool, model, progress)
-    setup = setup_of(case, pool, _small(case, pool, model, in_order=profile.order == "sorted"), profile)
+        return _removal_member(case, pool, model)
+    small = _small(case, pool, model, in_order=case.release.order == "sorted")
+    setup = setup_of(case, pool, small)
     if case.second_at is not None:
         setup = replace(setup, second=_second(case, setup))
-    run, quiet_s = run_and_quiet(setup, progress)
+    run, quiet_s = run_and_quiet(setup)
     return scaled(
         run,
         pool.scale,
@@ -137,16 +130,12 @@ def _ends(run: RunResult, setup: RunSetup) -> list[tuple[str, float]]:
     return ends
 
 
-def run_and_quiet(
-    setup: RunSetup, progress: Callable[[float, float], None] | None = None
-) -> tuple[RunResult, float]:
+def run_and_quiet(setup: RunSetup) -> tuple[RunResult, float]:
     """Run to the end, and some txgs more.
 
     Parameters
     ----------
     setup : RunSetup
-    progress : callable, optional
-        Called with simulated time [s] and the share done.
 
     Returns
     -------
@@ -155,7 +144,7 @@ def run_and_quiet(
     quiet_s : float
         How long a txg takes to end that the scan has left nothing to, the mean of some [s].
     """
-    run = Run(setup, progress)
+    run = Run(setup)
     result = run.execute()
     ends = [gap for _, gap in _ends(result, setup)]
     quiet_s = run.let(quiet_end(run.pool.control, _left_over(setup), ends))
@@ -191,7 +180,7 @@ def second_of(case: Case, alone_s: float) -> SecondReplacement:
     return SecondReplacement(child=child, leaf=leaf, at=float(case.second_at or 0.0) * alone_s)
 
 
-def setup_of(case: Case, pool: WorldPopulation, model: PlaneModel, release: ReleaseProfile) -> RunSetup:
+def setup_of(case: Case, pool: WorldPopulation, model: PlaneModel) -> RunSetup:
     """Return the run of a miniature.
 
     Parameters
@@ -199,7 +188,6 @@ def setup_of(case: Case, pool: WorldPopulation, model: PlaneModel, release: Rele
     case : Case
     pool : WorldPopulation
     model : PlaneModel
-    release : ReleaseProfile
 
     Returns
     -------
@@ -209,7 +197,7 @@ def setup_of(case: Case, pool: WorldPopulation, model: PlaneModel, release: Rele
     return replace(
         whole_setup(case, pool.table, model),
         visited=pool.visited,
-        release=scaled_limits(release, pool.scale),
+        release=scaled_limits(case.release, pool.scale),
         memory=int(case.memory / pool.scale),
     )
 
@@ -228,13 +216,7 @@ def whole_setup(case: Case, blocks: BlockTable, model: PlaneModel) -> RunSetup:
     )
 
 
-def _by_hours(
-    case: Case,
-    pool: WorldPopulation,
-    release: ReleaseProfile | None,
-    model: PlaneModel,
-    progress: Callable[[float, float], None] | None,
-) -> MemberResult:
+def _by_hours(case: Case, pool: WorldPopulation, model: PlaneModel) -> MemberResult:
     """Simulate a member under loads and tunables that come and go: what is done under each, and how long.
 
     The pool is the same all along, so each is one run, and counts as far as the work is done under it.
@@ -244,12 +226,11 @@ def _by_hours(
     def result_of(now: Now) -> MemberResult:
         if now not in known:
             here = replace(case, load=now.loads, timed=(), release=set_by(case.release, now))
-            other = None if release is None else set_by(release, now)
             busy = replace(model, clients=client_groups(here, here.seed), writer=writer(here))
             if now.tunables:
-                ruled = under(busy, here if other is None else replace(here, release=other))
+                ruled = under(busy, here)
                 busy = replace(busy, queue=ruled.queue, scan=ruled.scan)
-            known[now] = run_member(here, release=other, pool=pool, model=busy, progress=progress)
+            known[now] = run_member(here, pool=pool, model=busy)
         return known[now]
 
     parts = spans(case, lambda now: result_of(now).time_s)
@@ -265,25 +246,10 @@ def _by_hours(
     )
 
 
-def _rebuild_member(
-    case: Case,
-    pool: WorldPopulation,
-    model: PlaneModel,
-    progress: Callable[[float, float], None] | None,
-) -> MemberResult:
+def _rebuild_member(case: Case, pool: WorldPopulation, model: PlaneModel) -> MemberResult:
     """Simulate a sequential rebuild on a sample of whole metaslabs."""
     sample = sampled_metaslabs(case, pool, model)
     make_room(len(sample.table))
-    return _rebuilt(case, pool, model, sample, progress)
-
-
-def _rebuilt(
-    case: Case,
-    pool: WorldPopulation,
-    model: PlaneModel,
-    sample: MetaslabSample,
-    progress: Callable[[float, float], None] | None,
-) -> MemberResult:
     setup = RunSetup(
         model=in_miniature(
             model,
@@ -302,34 +268,24 @@ def _rebuilt(
         metaslab_shift=sample.metaslab_shift,
         log_bytes=log_bytes(case),
     )
-    run = Run(setup, progress).finish()
+    run = Run(setup).finish()
     copying, waiting, scale = scaled_rebuild(run, sample)
     return MemberResult(copying + waiting, 0.0, copying, waiting, scale, run, model)
 
 
-def _expansion_member(
-    case: Case,
-    pool: WorldPopulation,
-    model: PlaneModel,
-    progress: Callable[[float, float], None] | None,
-) -> MemberResult:
+def _expansion_member(case: Case, pool: WorldPopulation, model: PlaneModel) -> MemberResult:
     """Simulate a RAID-Z expansion on a miniature."""
     setup = _copying_setup(case, pool, model)
-    found = expansion_of(case, setup, pool.scale, progress)
+    found = expansion_of(case, setup, pool.scale)
     whole = found.copying_s + found.waiting_s
     return MemberResult(whole, 0.0, found.copying_s, found.waiting_s, pool.scale, found.run, model)
 
 
-def _removal_member(
-    case: Case,
-    pool: WorldPopulation,
-    model: PlaneModel,
-    progress: Callable[[float, float], None] | None,
-) -> MemberResult:
+def _removal_member(case: Case, pool: WorldPopulation, model: PlaneModel) -> MemberResult:
     """Simulate the removal of a vdev on a miniature: copying grows with the bytes, the last txgs do not."""
     setup = _copying_setup(case, pool, model)
     work = RemovalWork(setup, pool.levels or None, case.allocator)
-    run = Run(setup, progress, work=work).finish()
+    run = Run(setup, work=work).finish()
     copying = seconds_of(run.phases)
     ending = max(0.0, run.end - copying)
     whole = copying * pool.scale + ending
@@ -454,7 +410,7 @@ def scaled(
     Notes
     -----
     Work grows with the bytes: slices, and what the ends of their txgs finish of it.  Quiet ends of txgs come
-    once for each slice of the real run; see `zsim.prediction.runs.rhythm`.
+    once for each slice of the real run; see `zsim.prediction.runs.sampling.rhythm`.
     """
     slice_s, ends = run.slice_s, _ends(run, setup)
     phases = {}

@@ -30,8 +30,8 @@ from zsim.prediction.runs.one_tile import (
     tile_result,
     tile_run,
 )
-from zsim.prediction.runs.sampled import SampledRun
-from zsim.prediction.runs.windows import WindowPlan
+from zsim.prediction.runs.sampling.run import SampledRun
+from zsim.prediction.runs.sampling.windows import WindowPlan
 from zsim.prediction.statistics.level import of_size
 from zsim.prediction.statistics.sampling import student
 

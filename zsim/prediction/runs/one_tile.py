@@ -22,9 +22,9 @@ from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.inputs.room import make_room
 from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup
-from zsim.prediction.runs.rounds import ScanMemory
-from zsim.prediction.runs.sampled import SampledRun
-from zsim.prediction.runs.windows import WindowPlan
+from zsim.prediction.runs.sampling.rounds import ScanMemory
+from zsim.prediction.runs.sampling.run import SampledRun
+from zsim.prediction.runs.sampling.windows import WindowPlan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import NORMAL

@@ -43,7 +43,7 @@ def sits_out(case: Case) -> frozenset[int]:
         return frozenset()
     model, pool = plane_model(case), miniature(case, blocks=PROBE_BLOCKS)
     watched = replace(model, vdevs=tuple(replace(vdev, autosit=rules) for vdev in model.vdevs))
-    run = Run(setup_of(case, pool, watched, case.release))
+    run = Run(setup_of(case, pool, watched))
     run.execute()
     counted = [
         (vdev.read_leaf[child], times)

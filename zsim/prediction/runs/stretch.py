@@ -46,7 +46,7 @@ def stretch(bench: Baseline, blocks: int) -> RunResult:
     more = min(_most_blocks(case), math.ceil(blocks * wanted / run.end))
     make_room(more)
     # The pool is not kept: of so many blocks, the places that are not run are some megabytes.
-    longer = Run(setup_of(case, miniature(case, blocks=more), bench.result.model, case.release))
+    longer = Run(setup_of(case, miniature(case, blocks=more), bench.result.model))
     longer.forget_blocks()
     result = longer.execute_for(2.0 * wanted)
     longer.release()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from zsim.base.errors import InputError
-from zsim.base.reading import facts_of, is_directory, understood
+from zsim.base.reading import is_directory, stat_of, understood
 from zsim.observe.devices.identity import Inventory
 from zsim.observe.devices.reading import Listing
 from zsim.observe.documents import are_lines, split_documents
@@ -130,7 +130,7 @@ def paths_of(names: Sequence[str | Path]) -> list[Path]:
         if name == "-":
             found.append(path)
             continue
-        facts = facts_of(path, "file", REMEDY)
+        facts = stat_of(path, "file", REMEDY)
         if is_directory(facts):
             found += files_in(path)
         elif facts is not None:

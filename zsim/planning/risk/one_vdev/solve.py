@@ -16,15 +16,13 @@ TERMS = 24
 """Of the series of a step of at most one jump: the rest is below 1e-24."""
 
 
-def mean_time(rates: Floats, ends: int = 1) -> Floats:
-    """Return the mean time from the first state to an end.
+def mean_time(rates: Floats) -> Floats:
+    """Return the mean time from the first state to the (only) end.
 
     Parameters
     ----------
-    rates : ndarray, shape (chains, states, states + ends)
-        [1/s]
-    ends : int
-        Absorbing states, behind the others.
+    rates : ndarray, shape (chains, states, states + 1)
+        [1/s]; the end is absorbing, and behind the states.
 
     Returns
     -------
@@ -36,23 +34,22 @@ def mean_time(rates: Floats, ends: int = 1) -> Floats:
     Grassmann, Taksar and Heyman's elimination (Operations Research 33, 1985): states are taken out one by
     one, the diagonal is always the sum of what leaves.
     """
-    left, spent = _eliminated(rates, ends)
+    left, spent = _eliminated(rates, 1)
     result: Floats = spent / left.sum(axis=1)
     return result
 
 
-def first_end(rates: Floats, ends: int = 2) -> Floats:
-    """Return the chance of each end of a Markov chain, from its first state.
+def first_end(rates: Floats) -> Floats:
+    """Return the chance of each of the two ends of a Markov chain, from its first state.
 
     Parameters
     ----------
-    rates : ndarray of float64, shape (chains, states, states + ends)
+    rates : ndarray of float64, shape (chains, states, states + 2)
         Rates from each state to each state and end [1/s].
-    ends : int
 
     Returns
     -------
-    ndarray of float64, shape (chains, ends)
+    ndarray of float64, shape (chains, 2)
         Rows sum to 1.
 
     Notes
@@ -67,7 +64,7 @@ def first_end(rates: Floats, ends: int = 2) -> Floats:
     >>> first_end(np.array([[[0.0, 3.0, 1.0]]])).tolist()
     [[0.75, 0.25]]
     """
-    left, _ = _eliminated(rates, ends)
+    left, _ = _eliminated(rates, 2)
     result: Floats = left / left.sum(axis=1, keepdims=True)
     return result
 

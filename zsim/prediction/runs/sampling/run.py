@@ -24,12 +24,13 @@ from zsim.operation.result import Slices, seconds_of
 from zsim.operation.run import Run, RunResult, RunSetup, ScanSample, ScanStrategy
 from zsim.operation.scans import LegacyScan, SortedScan
 from zsim.operation.setup import plain_prefetch
-from zsim.prediction.runs.rhythm import quiet_end
-from zsim.prediction.runs.rounds import MetadataPhase, orders_in_rounds
-from zsim.prediction.runs.sources import SampledEntries, SampledVisits
-from zsim.prediction.runs.windows import CourseNotes, Period, SampledStream, WindowPlan, Windows
+from zsim.prediction.runs.sampling.operations import first_asked, operation_sums
+from zsim.prediction.runs.sampling.rhythm import quiet_end
+from zsim.prediction.runs.sampling.rounds import MetadataPhase, orders_in_rounds
+from zsim.prediction.runs.sampling.sources import SampledEntries, SampledVisits
+from zsim.prediction.runs.sampling.windows import CourseNotes, Period, SampledStream, WindowPlan, Windows
 from zsim.prediction.statistics.sampling import Estimate, whole_from_windows, window_starts
-from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program
+from zsim.scan.program import OP_VISIT, Program
 from zsim.scan.sorted import address_order, issue_program
 
 I64 = NDArray[np.int64]
@@ -246,28 +247,10 @@ class SampledRun:
         return parts * each > MOST_SHARE * (len(stream) - stream.head)
 
     def _columns(self, program: Program, limit: Window) -> tuple[F64, F64]:
-        """Return what each operation counts in the window, and what is known of it, summed up before each.
-
-        Known are blocks, bytes, bytes by their place on the drives (inner tracks are slower), jumps between
-        blocks that do not follow one another, and metadata blocks that have to be read.
-        """
-        items, item = self._items, program.item
-        offset, psize = items.offset[item], items.psize[item]
-        issued = program.code == OP_ISSUE
-        rows = np.flatnonzero(issued)
-        behind = offset[rows] + self._occupied[item[rows]]
+        """Return what each operation counts in the window, and what is known of it, summed up before each."""
         jump = SORTED_JUMP if self.sorted else LEGACY_JUMP
-        # In place, column by column: five numbers an operation are much of what a run of many blocks takes.
-        sums = np.zeros((5, len(program) + 1))
-        known = sums[:, 1:]
-        known[0] = issued
-        np.multiply(issued, psize, out=known[1])
-        np.multiply(known[1], offset / max(1, int(items.offset.max(initial=1))), out=known[2])
-        known[3, rows[1:]] = np.abs(offset[rows[1:]] - behind[:-1]) > jump
-        known[4] = (program.code == OP_VISIT) & ~items.in_memory[item]
-        for column in known:
-            np.cumsum(column, out=column)
-        return (sums[0] if limit.counts_blocks else sums[1]), sums.T
+        known = operation_sums(program, self._items, self._occupied, jump)
+        return (known[:, 0] if limit.counts_blocks else known[:, 1]), known
 
     def begin(self) -> None:
         """Do nothing: what is sampled is loaded already."""
@@ -539,7 +522,7 @@ class SampledRun:
         if self.sorted:
             return
         visit = np.flatnonzero(program.code == OP_VISIT)
-        asked = self._asked(program, visit)
+        asked = first_asked(program, self._items, unbounded=self._unbounded)
         wanted = [np.zeros(0, np.int64)]
         for piece in pieces:
             if len(piece) == 0:
@@ -557,23 +540,6 @@ class SampledRun:
     @property
     def _unbounded(self) -> bool:
         return plain_prefetch(self.setup.release)
-
-    def _asked(self, program: Program, visit: I64) -> I64:
-        """Return at which operation each item is first asked for: by itself, or as the child of a visit."""
-        place = np.full(len(self._items), len(program), np.int64)
-        if self._unbounded:
-            asked = np.flatnonzero(program.code == OP_PREFETCH)
-            place[program.item[asked][::-1]] = asked[::-1]
-            return place
-        visited = np.full(len(self._items), len(program), np.int64)
-        visited[program.item[visit]] = visit
-        parent = np.flatnonzero(self._items.prefetch_first >= 0)
-        child = self._items.prefetch_first[parent]
-        while len(child):
-            place[child] = visited[parent]
-            child = self._items.prefetch_next[child]
-            parent, child = parent[child >= 0], child[child >= 0]
-        return place
 
     def course(self, points: int = POINTS) -> list[ScanSample]:
         """Return the progress of the whole run at so many moments of its estimated time.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from zsim.base.constants import constant, whole_constant
 from zsim.engine.codes import BUDGET
 from zsim.operation.control import Plane
-from zsim.prediction.runs.rounds import ScanMemory
+from zsim.prediction.runs.sampling.rounds import ScanMemory
 from zsim.scan.program import Program
 
 I64 = NDArray[np.int64]
@@ -167,7 +167,7 @@ class SampledStream:
     work : ndarray of float, shape (n + 1,)
         Blocks or bytes before each operation, as the window counts them.
     known : ndarray of float, shape (n + 1, columns)
-        Sums over the operations before each one, see `_columns`.
+        Sums over the operations before each one, see `operation_sums`.
     head : int
         Operations done in the beginning.
     found : list of (start, seconds, period)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from zsim.operation.blocks import ScanBlocks
 from zsim.operation.sources import FreedEntries, WholeVisits
-from zsim.prediction.runs.windows import SampledStream
+from zsim.prediction.runs.sampling.windows import SampledStream
 
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]

@@ -1,0 +1,35 @@
+"""What a reader is told of the pools that were simulated, beside the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from zsim.base.units import format_fraction
+from zsim.case.case import Case
+
+
+def of_sitting(case: Case) -> str:
+    """Return which drives sit out; empty where none does."""
+    if not case.sitting:
+        return ""
+    named = ", ".join(map(str, sorted(map(case.scenario.drive_of, case.sitting))))
+    return f"drive {named} sits out: autosit takes it out of the reads after some 20 s"
+
+
+def of_world_shown(case: Case, note: str) -> str:
+    """Return what is different about the pool shown; where its use was drawn, others may be as stated."""
+    if not note or not case.assumed("history"):
+        return note
+    return f"in the simulated pool shown, {note}; say what the pool stores (--history)"
+
+
+def of_no_room(case: Case, uses: Sequence[str]) -> str:
+    """Return which possible pools, by their uses, were not run; empty where all were."""
+    if not uses:
+        return ""
+    pools, are, have = ("pool", "is", "it has") if len(uses) == 1 else ("pools", "are", "they have")
+    remedy = "; say what the pool stores (--history)" if case.assumed("history") else ""
+    return (
+        f"{len(uses)} possible {pools} ({' and '.join(sorted(set(uses)))}) {are} not simulated: "
+        f"{format_fraction(case.fill)} full, {have} no hole large enough for the next block{remedy}"
+    )
