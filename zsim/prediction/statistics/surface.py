@@ -151,8 +151,8 @@ class ResponseSurface:
         slopes, worlds of design W are expected at ``level + k(W, X) @ P @ y`` about their own mean slopes, P
         the inverse of K without the level (`OpenLevel`; Rasmussen and Williams, 2006, equation 2.42).  Worlds
         unlike the rest count little (`SlopePrior.weights`).  What the runs scatter, over what the prior says,
-        scales all variances: ``(weight + y @ P @ y) / (weight + n - 1)``.  Quantiles are those of the worlds drawn,
-        each with a stratum of what is its own.
+        scales all variances: ``(weight + y @ P @ y) / (weight + n - 1)``.  Quantiles are those of the worlds
+        drawn, each with a stratum of what is its own.
         """
         at = points(self.case, self.inputs, ran.scores)
         seen, here = design(at, ran.blocks), design(at, np.full(len(ran.blocks), float(TILE)))
