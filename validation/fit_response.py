@@ -44,6 +44,7 @@ from zsim.prediction.statistics.slopes import (
     class_of,
     design,
     slope_covariance,
+    with_open_level,
 )
 from zsim.prediction.statistics.surface import draws
 from zsim.scenario.model import Scenario
@@ -262,7 +263,7 @@ def _mean(scenarios: list[Ran], found: Estimated, weights: np.ndarray, tied: np.
     told, right = np.empty((len(scenarios), slopes * slopes)), np.zeros((slopes, kinds))
     for place, (each, weight) in enumerate(zip(scenarios, weights, strict=True)):
         prior = dataclasses.replace(found.of(each), covariance=_own(found, each))
-        across = each.rows.T @ np.linalg.inv(prior.of_runs(each.rows, each.runs, each.weights))
+        across = each.rows.T @ with_open_level(prior.of_runs(each.rows, each.runs, each.weights)).inverse
         told[place] = weight * (across @ each.rows).ravel()
         right += weight * np.outer(across @ each.logs, each.kind)
     # The sum of Kronecker products of what each scenario tells and of its kind, in one product of matrices.
@@ -292,7 +293,7 @@ def _improved(scenarios: list[Ran], found: Estimated) -> np.ndarray:
         prior = found.of(each, seen=True)
         away = each.logs - each.rows @ prior.slopes
         known = prior.conditioned_on(each.rows, each.runs, away, each.weights)
-        each.weights, inverse, solved = known.weights, known.inverse, known.solved
+        each.weights, inverse, solved = known.weights, known.about.inverse, known.solved
         weight = 1.0 / known.scale
         weights.append(weight)
         factor = prior.covariance[-1, -1] / found.variances[each.place, -1]
@@ -382,10 +383,10 @@ def _median(
     rows, runs = each.rows[taken], Runs(*(part[taken] for part in each.runs))
     away = each.logs[taken] - rows @ prior.slopes
     known = prior.conditioned_on(rows, runs, away)
-    values = whole @ prior.slopes + prior.across(whole, rows, known.solved) + at["data"]
+    values = whole @ prior.slopes + prior.expected(whole, known) + at["data"]
     near = np.argsort(values)[int(0.4 * len(values)) : math.ceil(0.6 * len(values))]
     row = whole[near].mean(axis=0)[None, :]
-    return float(np.median(values)), math.sqrt(known.scale * max(0.0, prior.left(row, known)))
+    return float(np.median(values)), math.sqrt(known.scale * max(0.0, float(prior.left(row, known)[0, 0])))
 
 
 def fit(scenarios: list[Ran]) -> None:

@@ -187,6 +187,13 @@ def test_one_world_known_well_is_compared_with_small_ones_of_several_seeds(
     made._again = again
     made._take_middle()
     assert asked == list(range(AGAIN))
+    # Another is nearer to the median by now: it is not the one that was run in detail.
+    made.small, made._places = [100.0, 150.0], [1, 0]
+    made._again = lambda place, numbers: [150.0 if place == 1 else 100.0] * len(numbers)
+    made._take_middle()
+    assert made.level.factor == pytest.approx(2.0)
+    made._places, made.small, made._again = [], [100.0, 400.0], again
+    made._take_middle()
     assert made.level.factor == pytest.approx(3.0)
     freedom = WEIGHT + AGAIN
     spread = student(freedom) * math.sqrt(WEIGHT * SPREAD**2 / freedom / (AGAIN + 1))

@@ -58,9 +58,8 @@ def over(surface: ResponseSurface, ran: WorldRuns, rows: np.ndarray) -> np.ndarr
     at = points(surface.case, surface.inputs, ran.scores)
     seen, runs = design(at, ran.blocks), Runs(_worlds(ran.scores), at["use"], ran.blocks)
     away = np.log(ran.times) - at["data"] - seen @ surface.slopes
-    weights = surface.prior.weights(seen, runs, away)
-    solved = np.linalg.solve(surface.prior.of_runs(seen, runs, weights), away)
-    return rows @ surface.slopes + surface.data + surface.prior.between(rows, seen) @ solved
+    known = surface.prior.conditioned_on(seen, runs, away)
+    return rows @ surface.slopes + surface.data + surface.prior.expected(rows, known)
 
 
 def truth(surface: ResponseSurface, rows: Sequence[dict[str, Any]]) -> np.ndarray:

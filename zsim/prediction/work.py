@@ -53,12 +53,8 @@ MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = (
 LARGE_WORLDS = whole_constant("work.large_worlds")
 SEED_STEP, BATCH_STEP = 1_000_003, 7_919
 MOST_MEMBERS = whole_constant("work.most_members")
-MIDDLE_BLOCKS = whole_constant("response.middle_blocks")
-CANDIDATES, BUDGET, MOST_BUDGET = (
-    whole_constant("response.candidates"),
-    whole_constant("response.budget"),
-    whole_constant("response.most_budget"),
-)
+MIDDLE_BLOCKS, CANDIDATES = whole_constant("response.middle_blocks"), whole_constant("response.candidates")
+BUDGET, MOST_BUDGET = whole_constant("response.budget"), whole_constant("response.most_budget")
 """Worlds of which those are run that tell most; what is spent on them: by default, and at most at a time."""
 ENOUGH, MOST_TURNS = constant("response.enough"), whole_constant("response.most_turns")
 """Half width of p50 above which as much is spent again where no precision is asked for; how often at most."""
@@ -469,6 +465,9 @@ class Work(EnsembleResult):
 
     @property
     def _shown(self) -> int:
+        # Once it has been run in detail another may be nearest to the median, for more is known.
+        if self._places:
+            return self._places[0]
         return self._nearest()[0] if self.anchors else 0
 
     def _take_benches(self, error: float | None = None, factor: float = 1.0) -> None:

@@ -290,10 +290,11 @@ def test_the_world_chosen_takes_most_variance_of_the_quantiles_for_its_cost(seed
         _, first, place = np.unique(world, return_index=True, return_inverse=True)
         # A world counts as it did when the choice was made: by its first run.
         known = np.append(weights, np.ones(len(blocks) - len(weights)))[first][place]
-        inverse = np.linalg.inv(surface.prior.of_runs(seen, Runs(world, at["use"], blocks), known))
-        rows, prior = surface._about @ surface.whole, surface.prior
-        across = prior.between(rows, seen)
-        open_: np.ndarray = np.diag(prior.between(rows, rows) - across @ inverse @ across.T)
+        # A level of a large variance, which the code has not: another way to the same.
+        level, rows, prior = 100.0, surface._about @ surface.whole, surface.prior
+        inverse = np.linalg.inv(prior.of_runs(seen, Runs(world, at["use"], blocks), known) + level)
+        across = prior.between(rows, seen) + level
+        open_: np.ndarray = np.diag(prior.between(rows, rows) + level - across @ inverse @ across.T)
         return open_
 
     scores, blocks = ran.scores, ran.blocks

@@ -14,7 +14,7 @@ from tests.prediction.samples import disks as case
 from zsim.case.worlds import USES, Choice
 from zsim.prediction import simulated
 from zsim.prediction.inputs import points
-from zsim.prediction.inputs.ensemble import Unknown, normal_strata
+from zsim.prediction.inputs.ensemble import Unknown, draw_members, normal_strata, unknowns
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs import sick_drives
 from zsim.prediction.statistics import slopes, surface
@@ -68,6 +68,42 @@ def test_two_uses_have_in_common_what_all_share() -> None:
     assert found[-1, -2] == 0.0
 
 
+def test_a_level_of_which_nothing_is_known_is_the_mean_that_runs_give() -> None:
+    """Three runs, variances of 1, 1 and 2: they count 0.4, 0.4 and 0.2, and leave 0.4 of it.  A fourth that
+    shares 0.5 with the first leaves ``1 - 0.5 P 0.5 + 0.4 - 2 * 0.5 * 0.4``, where ``P = 1 - 0.4``."""
+    found = slopes.with_open_level(np.diag([1.0, 1.0, 2.0]))
+    assert found.shares == pytest.approx([0.4, 0.4, 0.2])
+    assert found.variance == pytest.approx(0.4)
+    assert found.inverse[0] == pytest.approx([0.6, -0.4, -0.2])
+    assert found.inverse.sum(axis=1) == pytest.approx(np.zeros(3), abs=1e-15)
+    across = np.array([[0.5, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    left = found.left(np.eye(2), across)
+    assert left[0, 0] == pytest.approx(1.0 - 0.25 * 0.6 + 0.4 - 2.0 * 0.5 * 0.4)
+    assert (left[1, 1], left[0, 1]) == pytest.approx((1.4, 0.4 - 0.5 * 0.4))
+    alone = slopes.with_open_level(np.array([[3.0]]))
+    assert (alone.inverse[0, 0], alone.shares[0], alone.variance) == (0.0, 1.0, 3.0)
+
+
+def test_runs_in_another_order_tell_the_same_to_twelve_digits() -> None:
+    """As with another library, whose inverse has other last bits; a level of variance 400 left four."""
+    one = case()
+    unknown = unknowns(one)
+    members = draw_members(unknown, 3, 16)
+    chance = np.random.default_rng(5)
+    ran = [RanWorld(each.scores, SMALL, 1e5 * math.exp(chance.normal(0.0, 0.5))) for each in members]
+    ran += [each._replace(blocks=2 * SMALL, time_s=1.1 * each.time_s) for each in ran[:3]]
+    made = ResponseSurface(one, unknown)
+    told = made.estimate(runs_of(ran))
+    for order in (ran[::-1], [*ran[7:], *ran[:7]]):
+        again = made.estimate(runs_of(order))
+        assert again.quantiles == pytest.approx(told.quantiles, rel=1e-12)
+        assert again.half_width == pytest.approx(told.half_width, rel=1e-12)
+    # And in other units: the level alone moves.
+    hours = made.estimate(runs_of([each._replace(time_s=each.time_s / HOUR) for each in ran]))
+    assert [each * HOUR for each in hours.quantiles] == pytest.approx(told.quantiles, rel=1e-12)
+    assert hours.half_width == pytest.approx(told.half_width, rel=1e-12)
+
+
 PRIOR = SlopePrior(np.zeros(1), np.eye(1) * 0.25, 0.04, 0.01, 0.002, 0.008, np.array([1.0, 4.0]), 5.0)
 
 
@@ -87,17 +123,17 @@ def test_runs_of_one_world_share_what_it_has_of_its_own() -> None:
     middle = PRIOR.own(np.array([1]), np.array([2.0 * SMALL]))
     assert middle == pytest.approx([4.0 * (0.04 + 0.01 * small * small + 0.002 + 0.008 / 2.0)])
     rows = np.array([[1.0], [2.0]])
-    between = PRIOR.between(rows, rows) - slopes.OPEN
+    between = PRIOR.between(rows, rows)
     assert between == pytest.approx(np.array([[0.25, 0.5], [0.5, 1.0]]))
     assert PRIOR.across(rows, rows, np.array([3.0, 1.0])) == pytest.approx(
         PRIOR.between(rows, rows) @ np.array([3.0, 1.0])
     )
     two = Runs(np.array([0, 1]), np.array([0, 0]), np.array([SMALL, SMALL], float))
     every = PRIOR.of_runs(rows, two, np.ones(2))
-    assert every - slopes.OPEN == pytest.approx(np.array([[0.31, 0.5], [0.5, 1.06]]))
+    assert every == pytest.approx(np.array([[0.31, 0.5], [0.5, 1.06]]))
     # A world that counts a quarter has four times the variance beyond the slopes.
     every = PRIOR.of_runs(rows, two, np.array([0.25, 1.0]))
-    assert every - slopes.OPEN == pytest.approx(np.array([[0.25 + 4.0 * 0.06, 0.5], [0.5, 1.06]]))
+    assert every == pytest.approx(np.array([[0.25 + 4.0 * 0.06, 0.5], [0.5, 1.06]]))
 
 
 def test_a_world_unlike_the_rest_counts_little() -> None:
@@ -108,8 +144,7 @@ def test_a_world_unlike_the_rest_counts_little() -> None:
     found = PRIOR.weights(rows, ran, away)
     assert found[5] == found[6] < 0.02
     assert found[:5].min() > 1.0
-    middle = float(away @ np.linalg.inv(PRIOR.of_runs(rows, ran, found)).sum(axis=1))
-    middle /= float(np.linalg.inv(PRIOR.of_runs(rows, ran, found)).sum())
+    middle = float(away @ slopes.with_open_level(PRIOR.of_runs(rows, ran, found)).shares)
     assert abs(middle) < 0.05, "of the five that are alike"
     alone = Runs(np.zeros(2, dtype=int), np.zeros(2, dtype=int), np.full(2, float(SMALL)))
     assert PRIOR.weights(rows[:2], alone, away[5:]).tolist() == [1.0, 1.0], "unlike none"
@@ -249,14 +284,14 @@ def test_where_nothing_is_unknown_runs_are_averaged_as_their_chance_allows() -> 
     made = ResponseSurface(one, ())
     times = [10_000.0, 12_000.0]
     found = made.estimate(runs_of([RanWorld((), TILE, time) for time in times]))
-    assert found.quantiles[1] == pytest.approx(math.sqrt(times[0] * times[1]), rel=1e-3)
+    assert found.quantiles[1] == pytest.approx(math.sqrt(times[0] * times[1]), rel=1e-9)
     chance = float(made.prior.of_chance(made.use[:1], np.array([float(TILE)]))[0])
     apart = math.log(times[1] / times[0])
     freedom = made.prior.weight + 1
     scale = (made.prior.weight + apart**2 / 2.0 / chance) / freedom
     expected = BEYOND["sorted"] * student(round(freedom)) * math.sqrt(scale * chance / 2.0)
-    assert found.half_width == pytest.approx(expected, rel=0.03), "but for the level, which is nearly open"
-    assert found.expected == pytest.approx([found.quantiles[1]] * 2, rel=2e-3)
+    assert found.half_width == pytest.approx(expected, rel=1e-9)
+    assert found.expected == pytest.approx([found.quantiles[1]] * 2, rel=1e-9)
 
 
 def test_what_runs_tell_where_the_slopes_are_known(monkeypatch: pytest.MonkeyPatch) -> None:

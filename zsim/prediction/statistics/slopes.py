@@ -44,7 +44,6 @@ CLASSES = ("sorted", "legacy")
 """Orders of issue: how scenarios differ, and worlds scatter, is another matter for each."""
 CURVE, BENDS = constant("response.curve"), (constant("response.bend_flat"), constant("response.bend_steep"))
 """Powers of the size with which what is too long on a small population falls."""
-OPEN = constant("response.open")
 FREEDOM, WEIGHINGS = constant("response.freedom"), whole_constant("response.weighings")
 """Degrees of freedom of the t that worlds lie about the slopes in, and how often each is weighed by it."""
 LEARNED = ("resilver", "scrub", "rebuild")
@@ -196,14 +195,14 @@ class SlopePrior:
         Returns
         -------
         ndarray of float, shape (rows of left, rows of right)
-            ``left @ covariance @ right.T + OPEN``: the large constant leaves the level of a scenario open.
+            ``left @ covariance @ right.T``; the level of a scenario is open beside (`conditioned_on`).
 
         Notes
         -----
         The kernel of a linear model whose weights are normal (Rasmussen and Williams, Gaussian Processes for
         Machine Learning, 2006, section 2.1.2).
         """
-        found: F64 = left @ (self.covariance @ right.T) + OPEN
+        found: F64 = left @ (self.covariance @ right.T)
         return found
 
     def across(self, left: F64, right: F64, weights: F64) -> F64:
@@ -219,11 +218,11 @@ class SlopePrior:
         -------
         ndarray of float, shape (rows of left,)
         """
-        found: F64 = left @ (self.covariance @ (weights @ right)) + OPEN * weights.sum()
+        found: F64 = left @ (self.covariance @ (weights @ right))
         return found
 
     def of_runs(self, rows: F64, ran: Runs, weights: F64) -> F64:
-        """Return the covariance of what runs show: slopes, what is a world's own, and chance.
+        """Return the covariance of what runs show about their level: slopes, what is a world's own, chance.
 
         Parameters
         ----------
@@ -269,26 +268,49 @@ class SlopePrior:
             Logarithms of the durations, less what the mean slopes say.
         begin : ndarray of float, shape (runs,), optional
             See `weights`.
+
+        Notes
+        -----
+        The level has no prior: generalised least squares beside the Gaussian process (Rasmussen and Williams,
+        2006, section 2.7, the limit of equations 2.41 and 2.42).  A large variance in its place would cancel,
+        and take digits with it.
         """
         weights = self.weights(rows, ran, away, begin)
-        inverse: F64 = np.asarray(np.linalg.inv(self.of_runs(rows, ran, weights)), dtype=np.float64)
-        solved = inverse @ away
+        about = with_open_level(self.of_runs(rows, ran, weights))
+        solved = about.inverse @ away
         freedom = self.weight + len(away) - 1
-        return Conditioned(
-            rows, weights, inverse, solved, freedom, (self.weight + float(away @ solved)) / freedom
-        )
+        scale = (self.weight + float(away @ solved)) / freedom
+        return Conditioned(rows, weights, about, solved, float(about.shares @ away), freedom, scale)
 
-    def left(self, row: F64, known: Conditioned) -> float:
-        """Return the variance that runs leave of the logarithm of a duration, before its scale.
+    def expected(self, rows: F64, known: Conditioned) -> F64:
+        """Return the logarithm of the durations that runs lead to, less what the mean slopes say.
 
         Parameters
         ----------
-        row : ndarray of float, shape (1, slopes)
-            Its `design`, or the mean of those of several worlds.
+        rows : ndarray of float, shape (rows, slopes)
+            See `design`.
         known : Conditioned
+
+        Returns
+        -------
+        ndarray of float, shape (rows,)
         """
-        across = self.between(row, known.rows)[0]
-        return float(self.between(row, row)[0, 0] - across @ known.inverse @ across)
+        return self.across(rows, known.rows, known.solved) + known.level
+
+    def left(self, rows: F64, known: Conditioned) -> F64:
+        """Return the covariance that runs leave of the logarithms of durations, before its scale.
+
+        Parameters
+        ----------
+        rows : ndarray of float, shape (rows, slopes)
+            Their `design`, or means of those of several worlds.
+        known : Conditioned
+
+        Returns
+        -------
+        ndarray of float, shape (rows, rows)
+        """
+        return known.about.left(self.between(rows, rows), self.between(rows, known.rows))
 
     def weights(self, rows: F64, ran: Runs, away: F64, begin: F64 | None = None) -> F64:
         """Return how much the world of each run counts: little where it lies far beyond the slopes.
@@ -323,7 +345,7 @@ class SlopePrior:
             return np.ones(len(away))  # there is none that it could be unlike
         found = np.ones(len(away)) if begin is None else begin
         for _ in range(WEIGHINGS if begin is None else 1):
-            inverse = np.linalg.inv(of_slopes + as_weighed(own, found, found))
+            inverse = with_open_level(of_slopes + as_weighed(own, found, found)).inverse
             solved = inverse @ away
             # What is expected of the square of what is a run's own, in units of its variance.
             open_ = (inverse * own).sum(axis=1) - solved * (own @ solved)
@@ -357,6 +379,56 @@ class Runs(NamedTuple):
     blocks: F64
 
 
+class OpenLevel(NamedTuple):
+    """The covariance of what runs show, about a level of which nothing is known but by them.
+
+    Attributes
+    ----------
+    inverse : ndarray of float, shape (runs, runs)
+        ``inv(K) - u @ u.T / sum(u)`` with the covariance K about the level, and ``u = inv(K) @ 1``.
+    shares : ndarray of float, shape (runs,)
+        By which the level is the mean of what runs show: ``u / sum(u)``.
+    variance : float
+        Of that mean, ``1 / sum(u)``.
+    """
+
+    inverse: F64
+    shares: F64
+    variance: float
+
+    def left(self, between: F64, across: F64) -> F64:
+        """Return the covariance that runs leave of other values about the same level.
+
+        Parameters
+        ----------
+        between : ndarray of float, shape (values, values)
+            Their covariance about the level.
+        across : ndarray of float, shape (values, runs)
+            That with what runs show.
+
+        Returns
+        -------
+        ndarray of float, shape (values, values)
+        """
+        shared = across @ self.shares
+        found: F64 = between - across @ self.inverse @ across.T + self.variance
+        return found - shared[:, None] - shared[None, :]
+
+
+def with_open_level(covariance: F64) -> OpenLevel:
+    """Return what runs tell that have a covariance about a level of which nothing is known.
+
+    Parameters
+    ----------
+    covariance : ndarray of float, shape (runs, runs)
+    """
+    inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
+    # By columns and rows alike: the inverse is symmetric but for its last bits.
+    of_level = (inverse.sum(axis=0) + inverse.sum(axis=1)) / 2.0
+    whole = float(of_level.sum())
+    return OpenLevel(inverse - np.outer(of_level, of_level) / whole, of_level / whole, 1.0 / whole)
+
+
 class Conditioned(NamedTuple):
     """What runs tell by a prior: a Gaussian process conditioned on them.
 
@@ -366,10 +438,12 @@ class Conditioned(NamedTuple):
         Their `design`.
     weights : ndarray of float, shape (runs,)
         See `SlopePrior.weights`.
-    inverse : ndarray of float, shape (runs, runs)
+    about : OpenLevel
         Of their covariance, `SlopePrior.of_runs`.
     solved : ndarray of float, shape (runs,)
-        That times what lies away from the mean slopes.
+        Its inverse times what lies away from the mean slopes.
+    level : float
+        The mean of what lies away from them.
     freedom : float
         Degrees of freedom.
     scale : float
@@ -379,8 +453,9 @@ class Conditioned(NamedTuple):
 
     rows: F64
     weights: F64
-    inverse: F64
+    about: OpenLevel
     solved: F64
+    level: float
     freedom: float
     scale: float
 

@@ -16,7 +16,16 @@ from zsim.case.case import Case
 from zsim.prediction.inputs.ensemble import Unknown, normal_strata
 from zsim.prediction.inputs.points import kind_of_scenario, points
 from zsim.prediction.statistics.sampling import median, quantiles, student
-from zsim.prediction.statistics.slopes import SMALL, TILE, Runs, as_weighed, class_of, design, prior
+from zsim.prediction.statistics.slopes import (
+    SMALL,
+    TILE,
+    Runs,
+    as_weighed,
+    class_of,
+    design,
+    prior,
+    with_open_level,
+)
 
 F64 = NDArray[np.float64]
 BEYOND = {"sorted": constant("response.beyond_sorted"), "legacy": constant("response.beyond_legacy")}
@@ -139,11 +148,11 @@ class ResponseSurface:
         Notes
         -----
         With design X of the runs, covariance K (`SlopePrior.of_runs`) and logarithms y beyond the mean
-        slopes, worlds of design W are expected at ``k(W, X) @ inv(K) @ y`` about their own mean slopes
-        (Rasmussen and Williams, 2006, equation 2.23).  Worlds unlike the rest count little
-        (`SlopePrior.weights`).  What the runs scatter, over what the prior says, scales all variances:
-        ``(weight + y @ inv(K) @ y) / (weight + n - 1)``.  Quantiles are those of the worlds drawn, each with
-        a stratum of what is its own.
+        slopes, worlds of design W are expected at ``level + k(W, X) @ P @ y`` about their own mean slopes, P
+        the inverse of K without the level (`OpenLevel`; Rasmussen and Williams, 2006, equation 2.42).  Worlds
+        unlike the rest count little (`SlopePrior.weights`).  What the runs scatter, over what the prior says,
+        scales all variances: ``(weight + y @ P @ y) / (weight + n - 1)``.  Quantiles are those of the worlds
+        drawn, each with a stratum of what is its own.
         """
         at = points(self.case, self.inputs, ran.scores)
         seen, here = design(at, ran.blocks), design(at, np.full(len(ran.blocks), float(TILE)))
@@ -153,7 +162,7 @@ class ResponseSurface:
         self._weights = known.weights
 
         def expected(rows: F64, data: F64) -> F64:
-            found: F64 = rows @ self.slopes + data + self.prior.across(rows, seen, known.solved)
+            found: F64 = rows @ self.slopes + data + self.prior.expected(rows, known)
             return found
 
         whole = expected(self.whole, self.data)
@@ -162,7 +171,7 @@ class ResponseSurface:
         low, middle, high = quantiles(drawn, SHARES).tolist()
         self._about = np.stack([_near(whole, share) for share in SHARES])
         about_median = (self._about[1] @ self.whole)[None, :]
-        error = math.sqrt(known.scale * max(0.0, self.prior.left(about_median, known)))
+        error = math.sqrt(known.scale * max(0.0, float(self.prior.left(about_median, known)[0, 0])))
         small = median(expected(self.small, self.data))
         there = expected(here, at["data"])
         tiles = runs._replace(blocks=np.full(len(ran.blocks), float(TILE)))
@@ -211,8 +220,8 @@ class ResponseSurface:
             self.prior.of_worlds(every, every), weights, weights
         )
         chance, costs = self.prior.of_chance(at["use"], blocks) / weights, blocks + COST
-        seen = whole[:count, :count] + np.diag(chance[:count])
-        left = whole[count:, count:] - whole[count:, :count] @ np.linalg.solve(seen, whole[:count, count:])
+        known = with_open_level(whole[:count, :count] + np.diag(chance[:count]))
+        left = known.left(whole[count:, count:], whole[count:, :count])
         blocks, chance, costs = blocks[count:], chance[count:], costs[count:]
         found: list[NextWorld] = []
         wanted = len(blocks)
