@@ -30,6 +30,7 @@ import manual
 
 import zsim
 from zsim.cli.forecasts import predict
+from zsim.cli.help import THE_POOL, groups_of
 from zsim.cli.main import cli
 from zsim.cli.main import main as run_zsim
 from zsim.cli.tools.schema import schema_of
@@ -162,14 +163,19 @@ def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command
 
 
 def options_of(command: click.Command, path: str) -> Iterator[str]:
-    """Yield a Markdown table row for every argument and option of a command."""
+    """Yield Markdown table rows of the arguments and options of a command, group by group."""
     context = click.Context(command, info_name=path, help_option_names=["-h", "--help"])
     for parameter in command.get_params(context):
         if isinstance(parameter, click.Argument):
             yield f"| `{parameter.make_metavar(context)}` | |"
-        elif record := parameter.get_help_record(context):
+    for title, records in groups_of(command, context).items():
+        if title:
+            yield f"| **{title}** | |"
+        for record in records:
             names, words = (" ".join(part.split()).replace("|", "\\|") for part in record)
             yield f"| `{names}` | {words} |"
+        if title == THE_POOL and not getattr(command, "lists_all", True):
+            yield "| | All other flags of a pool, its drives, host and load: see [zsim predict](#zsim-predict). |"
 
 
 def command_line() -> str:
@@ -249,8 +255,8 @@ ETA_FIELDS = {
     "finish": "when it is over: p10, p50 and p90 as ISO 8601; null where the time of the status is not known",
     "parts_s": "what is left by phase [s]",
     "zpool": "what `zpool status` says, or would: `remaining_s`, `total_s` [s]; `why` it is off",
-    "lately": "what was done between the last two statuses, where the pace has changed: `seconds`, `done_bytes`,"
-    " `slower` than before, `remaining_s` if it stays so",
+    "lately": "what was done between the last two statuses, where the pace has changed: `seconds`, "
+    "`done_bytes`, `slower` than before, `remaining_s` if it stays so",
     "pace_tells": "whether the pace so far says something about the rest; `pace` is null where it does not",
 }
 """Fields of ``zsim eta --json`` that are no attribute of the answer in Python."""
