@@ -175,7 +175,7 @@ def options_of(command: click.Command, path: str) -> Iterator[str]:
             names, words = (" ".join(part.split()).replace("|", "\\|") for part in record)
             yield f"| `{names}` | {words} |"
         if title == THE_POOL and not getattr(command, "lists_all", True):
-            yield "| | All other flags of a pool, its drives, host and load: see [zsim predict](#zsim-predict). |"
+            yield "| | All other flags of a pool, its drives, host and load: [zsim predict](#zsim-predict). |"
 
 
 def command_line() -> str:

@@ -25,7 +25,7 @@ def _or_printed(asked: str) -> object:
     from zsim.cli.given_files import fields_in
     from zsim.scenario.model import Scenario
 
-    if asked.endswith(".toml") or not Path(asked).is_file():
+    if asked.endswith((".toml", ".json")) or not Path(asked).is_file():
         return asked
     return Scenario.from_dict(fields_in((asked,)))
 
