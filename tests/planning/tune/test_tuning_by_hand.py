@@ -112,7 +112,7 @@ def test_the_table_has_factors_errors_waits_and_numbered_sources() -> None:
         setting("zfs_b", 0.9, None, source="another"),
         setting("zfs_c", 1.1, 0.5, source="somebody"), p99=0.04,
     )  # fmt: skip
-    assert found.grid().head == ("setting", "time", "clients p99", "effect", "")
+    assert found.grid().head == ("setting", "time", "clients p99", "basis", "")
     assert found.grid().rows == (
         ("zfs_vdev_scrub_max_active=8", "x0.800 +/- 2 %", "x1.23", "measured [1]", "front"),
         ("zfs_b=8", "x0.900 +/- 2 %", "", "modelled [2]", ""),
