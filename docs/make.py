@@ -122,17 +122,17 @@ def accuracy() -> str:
 
     span = f"{percent(summary['coverage_low'])} to {percent(summary['coverage_high'])}"
     lines = (
-        f"**Real resilvers and scrubs** ({summary['scored']} durations from field reports, most of which say "
-        f"little of the pool): half of the predictions are within {percent(summary['median_error'])}, the "
-        f"worst is off by {field['worst']}. The 80 % interval holds {percent(summary['coverage'])} of them ({span} "
-        "is what so few reports can tell).",
+        f"**Real resilvers and scrubs** ({summary['scored']} durations from field reports, most of which "
+        f"say little of the pool): half of the predictions are within {percent(summary['median_error'])}, the "
+        f"worst is off by {field['worst']}. The 80 % interval holds {percent(summary['coverage'])} of them "
+        f"({span} is what so few reports can tell).",
         f"Of the {stated['scored']} that state drive, layout and data: half within "
         f"{percent(stated['median_error'])}, the interval holds {percent(stated['coverage'])}.",
         "The rule of thumb 'bytes per drive over average rate' on the same reports: half within "
         f"{percent(rule['median_error'])}.",
         f"**The real OpenZFS code** over emulated drives, with every block given: {code['cases']} runs, half "
-        f"within {code['median error in time']}, the worst off by {code['worst']}. What is left on real pools "
-        "is mostly how their drives behave, and where the data lie on them.",
+        f"within {code['median error in time']}, the worst off by {code['worst']}. What is left on real "
+        "pools is mostly how their drives behave, and where the data lie on them.",
         f"All measurements: {summary['claims']} numbers of {summary['cases']} cases; {summary['pass']} "
         f"within the tolerance stated for them, {summary['fail']} outside, {summary['info']} without one.",
     )

@@ -143,7 +143,13 @@ def test_a_decision_is_a_table_and_plain_data() -> None:
     found = Decision(ranked((way("a", 10 * HOUR, HOUR, 2**30), way("b", 20 * HOUR))), ("it is so",))
     assert found.best.name == "b"
     grid = found.grid()
-    assert grid.head == ("alternative", "whole after (p10 to p90)", "no redundancy for", "work lost", "reason")
+    assert grid.head == (
+        "alternative",
+        "whole after (p10 to p90)",
+        "no redundancy for",
+        "work lost",
+        "reason",
+    )
     assert grid.rows == (
         ("b", "20 h", "0 s", "0", "best"), ("a", "10 h", "1 h", "1G", "1 h longer without redundancy"),
     )  # fmt: skip

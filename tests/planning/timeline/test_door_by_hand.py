@@ -150,7 +150,9 @@ def test_what_never_happens_and_what_is_lacking_is_noted() -> None:
     assert notes(REPLACE, {"do": "scrub", "when": "rebuild ends"}) == (
         "1 of 2 events never happen: what they wait for does not",
     )
-    assert notes(FAIL) == ("a drive is missing at the end: say what replaces it (--replace-after 12h, or --spares 1)",)
+    assert notes(FAIL) == (
+        "a drive is missing at the end: say what replaces it (--replace-after 12h, or --spares 1)",
+    )
     assert notes({"do": "fail", "drives": [0, 1, 2]}) == (), "it is lost, which the story tells"
     assert notes(REPLACE, {"do": "unreadable-block"}, release="openzfs-0.8") == (
         "an unreadable block makes the resilver start over for ever, until it is gone",

@@ -74,7 +74,7 @@ def test_what_a_drive_missed_is_the_churn_of_its_time_away() -> None:
     assert told(tell(events, churn=ALLOC // 10), "5.0 % of the blocks missed")
     (most,) = tell(events, churn=10 * ALLOC).history
     assert most.ends - most.begins == pytest.approx(10 * HOUR), "no more than all of it"
-    assert told(tell(events, churn=10 * ALLOC), "100.0% of the blocks missed")
+    assert told(tell(events, churn=10 * ALLOC), "100.0 % of the blocks missed")
 
 
 def test_spares_are_named_by_their_kind() -> None:

@@ -47,4 +47,9 @@ def show_scenario(as_json: bool, output: str | None, **given: object) -> None:
 
     echo(scenario.to_toml())
     rows = tuple((str(each["field"]), str(each["text"]), str(each["why"])) for each in assumptions)
-    show(with_title("Defaults used for the rest", Grid(("field", "default used", "why"), rows)))
+    show(
+        with_title(
+            "Defaults for the rest (zsim predict varies some of them: see its -v)",
+            Grid(("field", "default used", "why"), rows),
+        )
+    )
