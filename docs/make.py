@@ -123,8 +123,8 @@ def accuracy() -> str:
     span = f"{percent(summary['coverage_low'])} to {percent(summary['coverage_high'])}"
     lines = (
         f"**Real resilvers and scrubs** ({summary['scored']} durations from field reports, most of which "
-        f"say little of the pool): half of the predictions are within {percent(summary['median_error'])}, the "
-        f"worst is off by {field['worst']}. The 80 % interval holds {percent(summary['coverage'])} of them "
+        f"say little of the pool): half of the predictions are within {percent(summary['median_error'])}, "
+        f"the worst is off by {field['worst']}. The 80 % interval holds {percent(summary['coverage'])} of them "
         f"({span} is what so few reports can tell).",
         f"Of the {stated['scored']} that state drive, layout and data: half within "
         f"{percent(stated['median_error'])}, the interval holds {percent(stated['coverage'])}.",
