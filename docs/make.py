@@ -124,8 +124,8 @@ def accuracy() -> str:
     lines = (
         f"**Real resilvers and scrubs** ({summary['scored']} durations from field reports, most of which "
         f"say little of the pool): half of the predictions are within {percent(summary['median_error'])}, "
-        f"the worst is off by {field['worst']}. The 80 % interval holds {percent(summary['coverage'])} of them "
-        f"({span} at 95 % confidence).",
+        f"the worst is off by {field['worst']}. The 80 % interval holds {percent(summary['coverage'])} of "
+        f"them ({span} at 95 % confidence).",
         f"Of the {stated['scored']} that state drive, layout and data: half within "
         f"{percent(stated['median_error'])}, the interval holds {percent(stated['coverage'])}.",
         "The rule of thumb 'bytes per drive over average rate' on the same reports: half within "
