@@ -24,7 +24,7 @@ def case(**stated: Any) -> Case:
 def said(**stated: Any) -> list[str]:
     """Return which of the three are said to be missing."""
     known = case(**stated)
-    words = {"the size": "size", "how full": "fill", "its record": "records"}
+    words = {"the size": "size", "how full": "fill", "the record": "records"}
     return [words[" ".join(each.split()[:2])] for each in missing(known, unknowns(known))]
 
 
