@@ -218,6 +218,8 @@ def _in_class(name: str, token: str, text: str) -> VdevSpec:
     return replace(vdev, alloc_class=name)
 
 
+MOST_OF_A_SLIP = 200
+"""Characters of a text that is looked at for what it may mean: a search takes longer than its length."""
 _SEPARATED = re.compile(r"\s*[,+]\s*|(?<=\d)\s+(?=raid|mirror|draid)", re.ASCII)
 _SLIPS = (
     (re.compile(r"(?:(\d+)\s*[*x]\s*)?mirror[\s:x*/_-]*(\d+)", re.ASCII), "mirror{1}"),
@@ -236,10 +238,12 @@ _SLIPS = (
 def _nearest(text: str) -> str | None:
     """Return the layout that a text probably means; None where it is not plain."""
     vdevs = []
+    if len(text) > MOST_OF_A_SLIP:
+        return None
     for part in _SEPARATED.split(text.strip()):
         found = ((pattern.fullmatch(part), form) for pattern, form in _SLIPS)
         match, form = next(((match, form) for match, form in found if match is not None), (None, ""))
-        if match is None or len(part) > 40:
+        if match is None:
             return None
         count, *numbers = match.groups()
         vdevs.append((f"{count}*" if count else "") + form.format("", *numbers))
