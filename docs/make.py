@@ -30,6 +30,7 @@ import manual
 
 import zsim
 from zsim.cli.forecasts import predict
+from zsim.cli.help import THE_POOL, groups_of
 from zsim.cli.main import cli
 from zsim.cli.main import main as run_zsim
 from zsim.cli.tools.schema import schema_of
@@ -42,7 +43,7 @@ from zsim.prediction.answer.tables import Grid
 from zsim.report.tables import markdown
 from zsim.scenario.model import Scenario
 from zsim.validation.api import Validation, validate
-from zsim.validation.report import document, overview, wording
+from zsim.validation.report import document, overview
 from zsim.validation.report.drawing import figure as validate_figure
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,7 +58,6 @@ ETA_JOB = "zpool status tank | zsim eta"
 BEGINS = datetime(2026, 11, 22, 14, 0)
 """When the main job of README.md begins: a Sunday."""
 TOLERANCE = 0.05
-SENTENCES = 3
 COMMAND_LINE = (
     "Results go to stdout, progress and messages to stderr. With `--json` stdout holds nothing but JSON. "
     "`NO_COLOR` is honoured.",
@@ -110,16 +110,31 @@ def validation() -> Validation:
 
 
 def accuracy() -> str:
-    """Return how zsim came out against all measurements, and against the field reports, in a few lines."""
+    """Return how zsim came out against real resilvers, the real code and all measurements, in a few lines."""
     claims, summary = validation().claims, validation().summary
     grid = overview.glance_grid(claims)
-    told = wording.score_sentences(summary)[:SENTENCES]
-    run = dict(zip(grid.head, next(row for row in grid.rows if row[0].startswith("zfs-run")), strict=True))
+    rows = {row[0].partition(":")[0]: dict(zip(grid.head, row, strict=True)) for row in grid.rows}
+    code, field, stated = rows["zfs-run"], rows["observed"], summary["stated"]
+    rule = summary["rules_of_thumb"]["average_rate"]
+
+    def percent(share: float) -> str:
+        return f"{100 * share:.0f} %"
+
+    span = f"{percent(summary['coverage_low'])} to {percent(summary['coverage_high'])}"
     lines = (
-        f"All measurements: {wording.headline(summary)}",
-        f"Runs of the real OpenZFS code with a given block list: {run['cases']} cases, median error in time "
-        f"{run['median error in time']}.",
-        *(f"Field reports: {line[0].lower()}{line[1:]}" for line in told),
+        f"**Real resilvers and scrubs** ({summary['scored']} durations from field reports, most of which "
+        f"say little of the pool): half of the predictions are within {percent(summary['median_error'])}, "
+        f"the worst is off by {field['worst']}. The 80 % interval holds {percent(summary['coverage'])} of "
+        f"them ({span} at 95 % confidence).",
+        f"Of the {stated['scored']} that state drive, layout and data: half within "
+        f"{percent(stated['median_error'])}, the interval holds {percent(stated['coverage'])}.",
+        "The rule of thumb 'bytes per drive over average rate' on the same reports: half within "
+        f"{percent(rule['median_error'])}.",
+        f"**The real OpenZFS code** over emulated drives, with every block given: {code['cases']} runs, half "
+        f"within {code['median error in time']}, the worst off by {code['worst']}. What is left on real "
+        "pools is mostly how their drives behave, and where the data lie on them.",
+        f"All measurements: {summary['claims']} numbers of {summary['cases']} cases; {summary['pass']} "
+        f"within the tolerance stated for them, {summary['fail']} outside, {summary['info']} without one.",
     )
     return "\n" + "".join(f"* {line}\n" for line in lines) + "\n"
 
@@ -162,14 +177,19 @@ def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command
 
 
 def options_of(command: click.Command, path: str) -> Iterator[str]:
-    """Yield a Markdown table row for every argument and option of a command."""
+    """Yield Markdown table rows of the arguments and options of a command, group by group."""
     context = click.Context(command, info_name=path, help_option_names=["-h", "--help"])
     for parameter in command.get_params(context):
         if isinstance(parameter, click.Argument):
             yield f"| `{parameter.make_metavar(context)}` | |"
-        elif record := parameter.get_help_record(context):
+    for title, records in groups_of(command, context).items():
+        if title:
+            yield f"| **{title}** | |"
+        for record in records:
             names, words = (" ".join(part.split()).replace("|", "\\|") for part in record)
             yield f"| `{names}` | {words} |"
+        if title == THE_POOL and not getattr(command, "lists_all", True):
+            yield "| | All other flags of a pool, its drives, host and load: [zsim predict](#zsim-predict). |"
 
 
 def command_line() -> str:
@@ -249,8 +269,8 @@ ETA_FIELDS = {
     "finish": "when it is over: p10, p50 and p90 as ISO 8601; null where the time of the status is not known",
     "parts_s": "what is left by phase [s]",
     "zpool": "what `zpool status` says, or would: `remaining_s`, `total_s` [s]; `why` it is off",
-    "lately": "what was done between the last two statuses, where the pace has changed: `seconds`, `done_bytes`,"
-    " `slower` than before, `remaining_s` if it stays so",
+    "lately": "what was done between the last two statuses, where the pace has changed: `seconds`, "
+    "`done_bytes`, `slower` than before, `remaining_s` if it stays so",
     "pace_tells": "whether the pace so far says something about the rest; `pace` is null where it does not",
 }
 """Fields of ``zsim eta --json`` that are no attribute of the answer in Python."""

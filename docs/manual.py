@@ -6,6 +6,8 @@ import re
 
 import click
 
+from zsim.cli.help import OTHERS, THE_POOL, groups_of
+
 PURPOSE = """
 A drive has failed: how long until the ZFS pool is redundant again, what is the time spent on, how sure
 is that, and what would change it? zsim answers by simulating the resilver. It never writes to a pool.
@@ -58,10 +60,12 @@ def manual(commands: list[tuple[str, click.Command]], version: str) -> str:
         if isinstance(command, click.Group):
             continue
         context = click.Context(command, info_name=path, help_option_names=["-h", "--help"])
-        for parameter in command.get_params(context):
-            record = parameter.get_help_record(context)
-            if record is not None and isinstance(parameter, click.Option):
+        for title, records in groups_of(command, context).items():
+            lines += [".PP", f"\\fI{escaped(title)}\\fR"] if title else []
+            for record in records:
                 lines += tagged(*record)
+            if title == THE_POOL and not getattr(command, "lists_all", True):
+                lines += [".PP", escaped(OTHERS)]
         for example in getattr(command, "examples", ()):
             lines += [".PP", f"\\fI{escaped(example)}\\fR"]
     for title, rows in (("EXIT STATUS", STATUS), ("ENVIRONMENT", ENVIRONMENT), ("FILES", FILES)):

@@ -87,7 +87,7 @@ def test_a_trace_is_replayed(capsys, tmp_path):
     code, out, _ = zsim(capsys, "replay", str(trace), "--drive", "HD103UJ")
     assert code == 0
     assert "3 requests (2 reads, 1 writes)" in out
-    assert "50.0% of the requests" in out
+    assert "50.0 % of the requests" in out
     output = tmp_path / "out.csv"
     code, out, err = zsim(capsys, "replay", str(trace), "--depth", "2", "-o", str(output), "--json")
     assert json.loads(out)["requests"] == 3

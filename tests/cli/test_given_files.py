@@ -115,7 +115,7 @@ def test_an_expansion_that_runs_is_called_so(tmp_path: Path, capsys: pytest.Capt
     (tmp_path / "status.txt").write_text(running.replace("config:", expands), encoding="utf-8")
     stated = fields_in([str(tmp_path / "status.txt")])
     assert "an expansion runs on this pool: zsim eta" in capsys.readouterr().err
-    assert any("expansion that runs" in words for words in scenario_words(Scenario.from_dict(stated)))
+    assert any("running expansion" in words for words in scenario_words(Scenario.from_dict(stated)))
 
 
 def test_a_story_of_a_pasted_pool_begins_without_the_drives_that_are_gone(

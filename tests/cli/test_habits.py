@@ -34,15 +34,24 @@ def printed(capsys: Capture, *words: str) -> str:
 
 # Help.
 
-GROUPED = ("predict", "compare", "sweep", "plan", "risk", "timeline", "decide", "tune")
+GROUPED = ("predict", "compare", "sweep", "plan", "risk", "timeline", "decide", "tune", "eta")
 
 
 @pytest.mark.parametrize("name", GROUPED)
 def test_help_has_groups_and_ends_with_examples(name: str, capsys: Capture) -> None:
     text = printed(capsys, name, "--help")
-    places = [text.index(f"\n{title}:\n") for title in (*GROUPS, "Output", "Examples")]
+    titles = GROUPS if name == "predict" else ("The pool",)
+    places = [text.index(f"\n{title}:\n") for title in (*titles, "Output", "Examples")]
     assert places == sorted(places)
     assert f"zsim {name} " in text[places[-1] :]
+
+
+@pytest.mark.parametrize("name", GROUPED[1:])
+def test_help_of_other_commands_is_short_and_says_where_the_rest_is(name: str, capsys: Capture) -> None:
+    text = printed(capsys, name, "--help")
+    assert text.count("\n") < 130
+    assert "see 'zsim predict" in text
+    assert "--attached" not in text
 
 
 def test_every_option_is_in_help_once(capsys: Capture) -> None:
@@ -288,4 +297,35 @@ def test_a_tunable_set_as_a_field_is_told_its_flag(name: str, capsys: pytest.Cap
 @pytest.mark.parametrize("option", ["-q", "--verbose"])
 def test_an_option_of_zsim_itself_is_told_where_it_stands(option: str, capsys: Capture) -> None:
     assert main(["compare", "raidz2x6", option]) == 2
-    assert f"stands before the command: 'zsim {option} compare' is the form to use" in capsys.readouterr().err
+    assert f"write it before the command: zsim {option} compare\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("predict --size 18TB", "(did you mean --drive-size?)"),
+        ("predict --disks 6", "(did you mean --layout (raidz2x6 has six drives)?)"),
+        ("compare raidz2x6 --disks 6", "(did you mean --drives?)"),
+        ("predict --reboot", "(it is an option of zsim decide)"),
+        ("eta --why", "(it is an option of zsim predict)"),
+        ("--json predict", "(it is written after the command: zsim predict --json)"),
+        ("eta --pol tank", "(did you mean --pool?)"),
+        ("help predict", "did you mean 'zsim --help'?"),
+        ("resilver", "did you mean 'zsim predict'?"),
+        ("predct", "did you mean 'zsim predict'?"),
+        ("raidz2x6 --fill 62%", "did you mean 'zsim predict --layout raidz2x6'?"),
+        ("compare", "write for instance zsim compare raidz2x6"),
+    ],
+)
+def test_a_slip_is_told_what_is_meant(words: str, meant: str, capsys: Capture) -> None:
+    assert main(shlex.split(words)) == 2
+    told = capsys.readouterr().err
+    assert meant in told
+    assert told.count("\n") == 1
+
+
+def test_predict_takes_a_layout_without_its_flag_as_compare_does(capsys: Capture) -> None:
+    assert main(["predict", "raidz2-6"]) == 2
+    assert "did you mean raidz2x6?" in capsys.readouterr().err
+    assert main(["predict", "mirror2", "--layout", "raidz2x6"]) == 2
+    assert "there is no such file" in capsys.readouterr().err

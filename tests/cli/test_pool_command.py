@@ -22,7 +22,7 @@ def zsim(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str
 def test_a_population_is_described_in_figures_holes_and_words(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = zsim(capsys, *POOL, "--history", "media-server")
     assert code == 0
-    for words in ("50% full", "FRAG", "mean run in file order", "size from", "A scan in address order"):
+    for words in ("50 % full", "FRAG", "mean run in file order", "size from", "A scan in address order"):
         assert words in out
 
 

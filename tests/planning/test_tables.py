@@ -264,7 +264,7 @@ def heads(table: Table) -> list[str]:
 def test_what_no_row_states_is_said_and_what_follows_from_it_is_left_out() -> None:
     loose = compare("mirror2", "raidz1x3")
     assert [each.split(" (")[0] for each in loose.missing] == [
-        "the size of the drives", "how full the pool is", "its record sizes"
+        "the size of the drives", "how full the pool is", "the record sizes"
     ]  # fmt: skip
     first, head = heads(loose)[:2]
     assert first.startswith("NOT STATED: the size of the drives")

@@ -77,8 +77,8 @@ def test_values_are_told_as_a_person_states_them(name: str, value: Any, words: s
         ({"what": "finished", "kind": "scrub", "duration": 33_120, "end": "2026-05-03T10:11:12"},
          "scrub of 9 h 12 min, ended 2026-05-03"),
         ({"what": "finished", "kind": "resilver", "duration": 3600}, "resilver of 1 h"),
-        ({"what": "running", "kind": "scrub", "done": 0.0}, "scrub that runs, 0 % done"),
-        ({"what": "running", "kind": "scrub"}, "scrub that runs"),
+        ({"what": "running", "kind": "scrub", "done": 0.0}, "running scrub, 0 % done"),
+        ({"what": "running", "kind": "scrub"}, "running scrub"),
         ({"what": "drive", "drive": "sda", "read_errors": 3}, "errors of sda"),
         ({"what": "drive", "drive": "sda", "slow_ios": 3}, "errors of sda"),
         ({"what": "drive", "drive": "sda", "busy": 0.5}, "activity of sda"),
@@ -87,7 +87,7 @@ def test_values_are_told_as_a_person_states_them(name: str, value: Any, words: s
         ({"what": "measured"}, "measurement of one drive"),
         ({"what": "finished", "kind": "scrub", "duration": 36000.0, "end": "2026-05-03T10:00"},
          "scrub of 10 h, ended 2026-05-03"),
-        ({"what": "running", "kind": "resilver", "done": 0.0}, "resilver that runs, 0 % done"),
+        ({"what": "running", "kind": "resilver", "done": 0.0}, "running resilver, 0 % done"),
         ({"what": "drive", "drive": "sda", "reads": 7}, "activity of sda"),
         ({"what": "benchmark", "access": "random-read", "of": "drive"}, "random-read of one drive"),
     ],
@@ -101,10 +101,10 @@ def test_many_drives_are_told_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     two = [{"what": "drive", "drive": name, "busy": 0.5} for name in ("sda", "sdb", "sdb")]
     scan = {"what": "running", "kind": "scrub"}
     assert simulated.text_of("evidence", [*two, scan]) == (
-        "activity of sda; activity of sdb; scrub that runs"
+        "activity of sda; activity of sdb; running scrub"
     )
     more = [*two, {"what": "drive", "drive": "sda", "read_errors": 1}, scan]
-    assert simulated.text_of("evidence", more) == "scrub that runs; activity or errors of 2 drives"
+    assert simulated.text_of("evidence", more) == "running scrub; activity or errors of 2 drives"
 
 
 # Assumptions.

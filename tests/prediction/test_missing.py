@@ -24,7 +24,7 @@ def case(**stated: Any) -> Case:
 def said(**stated: Any) -> list[str]:
     """Return which of the three are said to be missing."""
     known = case(**stated)
-    words = {"the size": "size", "how full": "fill", "its record": "records"}
+    words = {"the size": "size", "how full": "fill", "the record": "records"}
     return [words[" ".join(each.split()[:2])] for each in missing(known, unknowns(known))]
 
 
@@ -66,7 +66,7 @@ def test_of_several_scenarios_only_what_all_leave_out_is_missing() -> None:
     both = case(), case(layout="mirror2")
     assert missing_of_all(both) == missing(both[0], unknowns(both[0]))
     one = missing_of_all([case(), case(drive_size="4TB")])
-    assert [each.split(" (")[0] for each in one] == ["how full the pool is", "its record sizes"]
+    assert [each.split(" (")[0] for each in one] == ["how full the pool is", "the record sizes"]
     assert missing_of_all([case(), case(drive_size="4TB", fill=0.5)]) == ()
     assert missing_of_all([]) == ()
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import zsim
 from zsim.base.errors import InputError
+from zsim.scenario.asked import scenario_of
 from zsim.scenario.model import Scenario
 from zsim.scenario.one_drive.exchanged import ExchangedDrive
 from zsim.scenario.one_drive.sick import Attached, BadSectors
@@ -132,3 +134,38 @@ def test_evidence_without_its_kind_is_a_scan_where_it_lasted() -> None:
         Scenario(**POOL, evidence={"what": "scrub"})
     with pytest.raises(InputError, match="it says in 'what' which kind it is"):
         Scenario(**POOL, evidence={"kind": "scrub"})
+
+
+# An answer, stored or not, stands for its scenario; names that completion offers are zsim's own.
+
+
+class _Answered:
+    """What any answer has: its provenance."""
+
+    provenance: ClassVar[dict[str, object]] = {"scenario": {"layout": "raidz2x6", "fill": 0.62}}
+
+
+def test_an_answer_stands_for_its_scenario_with_fields_over_it(tmp_path: Path) -> None:
+    assert scenario_of(_Answered(), {}) == Scenario(layout="raidz2x6", fill=0.62)
+    assert scenario_of(_Answered(), {"fill": "80%"}) == Scenario(layout="raidz2x6", fill=0.8)
+    stored = tmp_path / "answer.json"
+    stored.write_text(json.dumps({"provenance": _Answered.provenance}), encoding="utf-8")
+    assert scenario_of(str(stored), {}) == scenario_of(stored, {}) == Scenario.read(stored)
+
+
+@pytest.mark.parametrize("text", ["{}", "{", '{"provenance": 3}', '{"provenance": {"scenario": "raidz2x6"}}'])
+def test_a_file_that_is_no_answer_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="no stored answer of zsim predict"):
+        scenario_of(tmp_path / "other.json", {})
+
+
+def test_completion_offers_names_of_zsim_alone() -> None:
+    scenario = Scenario(layout="raidz2x6")
+    assert {"layout", "fill", "replace", "stated", "write"} <= set(dir(scenario))
+    assert not [name for name in dir(scenario) if name.startswith("model_") or name in ("json", "construct")]
+
+
+def test_a_notebook_shows_a_scenario_as_its_file() -> None:
+    shown = Scenario(layout="raidz2x6", fill=0.62)._repr_html_()
+    assert shown == '<pre class="zsim">layout = &quot;raidz2x6&quot;\nfill = 0.62\n</pre>'

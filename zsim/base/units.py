@@ -149,8 +149,9 @@ def parse_fraction(value: str | float, field: str = "fraction") -> float:
         number = _decimal(value, field, allowed)
     if not 0 <= number <= 1:
         # A number from 2 on was meant in percent; what 1.62 was meant to be, nobody knows.
-        percent = 2 <= number <= 100 and "%" not in str(value)
-        remedy = f"write {number}% or {number / 100}" if percent else "write 62% or 0.62"
+        bare = number <= 100 and "%" not in str(value)
+        remedy = f"write {number}% or {number / 100}" if bare and number >= 2 else "write 62% or 0.62"
+        remedy = f"write {number}% if that is meant" if bare and 1 < number < 2 else remedy
         _refuse(field, value, f"it is not {allowed}", remedy)
     return float(number)
 

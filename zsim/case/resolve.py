@@ -40,7 +40,7 @@ DEFAULT_RECORD = 128 << 10
 DEFAULT_MEMORY = 16 << 30
 DEFAULT_CPUS = 8
 DEFAULT_PRECISION = 0.02
-MEMORY_REASON = "a common size; what a sorted scan collects is taken to fit it"
+MEMORY_REASON = "a common size; assumed to hold what a sorted scan collects"
 WRITE_CACHE_REASON = "as drives leave the factory; RAID controllers, SAS drives and some servers have it off"
 DEFAULT_SEED = 1
 HOST, FASTEST_SATA = "onboard-sata", constant("worlds.fastest_sata")
@@ -226,7 +226,7 @@ def _settings(door: _Door, space: _Space, growth: Growth) -> _Settings:
     frag, frag_of = frag_wanted(scenario, door.layout, space.vdev_sizes, growth)
     return _Settings(
         recordsize=take("recordsize", scenario.recordsize, DEFAULT_RECORD, "128K", "the default of ZFS"),
-        frag=take("frag", frag, None, "as it comes", "what the pool's history leaves"),
+        frag=take("frag", frag, None, "as the history leaves it", "not stated"),
         frag_of=frag_of,
         ashift=take("ashift", scenario.ashift, sectors, f"{sectors} ({1 << sectors} bytes)", why),
         memory=take("memory", scenario.memory, DEFAULT_MEMORY, "16G", MEMORY_REASON),

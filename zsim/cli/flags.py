@@ -6,7 +6,9 @@ them to a command, `scenario_from` turns what was given into a `Scenario`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
@@ -192,6 +194,15 @@ def scenario_from(given: Given) -> Scenario:
     if data.get("layout") is None:
         raise InputError("layout", None, FORMS, "write for instance --layout raidz2x6")
     return Scenario.from_dict(data)
+
+
+VDEV = re.compile(r"(?:\d+\s*\*\s*)?(?:raid-?z|raid[1-6]|mirror|draid|stripe|disk)", re.ASCII | re.IGNORECASE)
+"""How a layout begins."""
+
+
+def is_layout(text: str) -> bool:
+    """Tell whether what stands in the place of a file is a layout."""
+    return VDEV.match(text) is not None and not Path(text).exists()
 
 
 def stated_fields(given: Given) -> dict[str, object]:

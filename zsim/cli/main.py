@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import errno
 import importlib
 import os
@@ -44,29 +43,37 @@ class Entry(NamedTuple):
     help: str
 
 
-COMMANDS: dict[str, Entry] = {
-    "predict": Entry("forecasts.predict", "Predict how long a resilver takes, why, and how sure that is."),
-    "compare": Entry("forecasts.compare", "Compare layouts or scenario files side by side."),
-    "sweep": Entry("forecasts.sweep", "Resilver time by width, parity, fill and fragmentation."),
-    "plan": Entry("design.plan", "Which layouts meet your requirements, how wide, how full."),
-    "risk": Entry("design.risk", "How likely data is lost: during a repair, within a year, over many."),
-    "fleet": Entry("design.fleet", "Many pools over years: losses, spares, crews, degraded hours."),
-    "import": Entry("pools.import_pool", "Read a real pool from the output of zpool and zdb."),
-    "eta": Entry("pools.eta", "Finish time of a running resilver, from a pasted zpool status."),
-    "timeline": Entry(
-        "pools.timeline", "The story of a pool: failures, spares, restarts, reboots, procedures."
-    ),
-    "decide": Entry("pools.decide", "What to do now: wait or restart, replace now or later, reboot."),
-    "tune": Entry("pools.tune", "Which tunables of ZFS shorten this resilver, and at what cost."),
-    "scenario": Entry("forecasts.scenario", "Show a scenario with its defaults, or its JSON Schema."),
-    "drives": Entry("tools.drives", "List, show, plot and fit drive models."),
-    "pool": Entry("tools.pool", "Show the block population that a scenario gives."),
-    "replay": Entry("tools.replay", "Run a block trace through a drive model."),
-    "validate": Entry("tools.validate", "Compare predictions with measurements, with stated tolerances."),
-    "rerun": Entry("forecasts.rerun", "Compute a stored result again and say what has changed."),
-    "schema": Entry("tools.schema", "The JSON Schema of what a command prints with --json."),
-    "warmup": Entry("tools.warmup", "Compile the kernels now instead of in the first run."),
+GROUPS: dict[str, dict[str, Entry]] = {
+    "A drive has failed, or a resilver runs": {
+        "predict": Entry("forecasts.predict", "How long a resilver takes, why, and how sure that is."),
+        "eta": Entry("pools.eta", "When a running resilver or scrub finishes, from zpool status."),
+        "decide": Entry("pools.decide", "What to do now: wait, restart, replace now or later, reboot."),
+        "timeline": Entry("pools.timeline", "Several failures, spares, restarts, reboots, whole procedures."),
+        "tune": Entry("pools.tune", "Which ZFS tunables shorten a resilver, and at what cost."),
+    },
+    "A pool is planned": {
+        "compare": Entry("forecasts.compare", "Layouts or scenario files side by side."),
+        "sweep": Entry("forecasts.sweep", "Every combination of widths, parities, fills or other values."),
+        "plan": Entry("design.plan", "Which layouts meet your requirements, how wide, how full."),
+        "risk": Entry("design.risk", "Chance of data loss: during a repair, in a year, in many."),
+        "fleet": Entry("design.fleet", "Many pools over years: losses, spares, crews, degraded hours."),
+    },
+    "What is known of a pool and its drives": {
+        "import": Entry("pools.import_pool", "Describe a real pool from the output of zpool and zdb."),
+        "scenario": Entry("forecasts.scenario", "Show a scenario with its defaults, or the JSON Schema."),
+        "drives": Entry("tools.drives", "List, show, plot and fit drive models."),
+        "pool": Entry("tools.pool", "Show the simulated blocks of a pool; list histories."),
+    },
+    "Results, checks and tools": {
+        "rerun": Entry("forecasts.rerun", "Compute a stored result again and say what has changed."),
+        "validate": Entry("tools.validate", "Compare predictions with measurements."),
+        "replay": Entry("tools.replay", "Run a block trace through a drive model."),
+        "schema": Entry("tools.schema", "The JSON Schema of what a command prints with --json."),
+        "warmup": Entry("tools.warmup", "Compile the kernels now instead of in the first run."),
+    },
 }
+"""The commands, by what they are asked for, in the order of help."""
+COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 
 
 class LazyGroup(click.Group):
@@ -91,10 +98,17 @@ class LazyGroup(click.Group):
             raise TypeError(f"zsim.cli.{entry.module}.command is not a click command")
         return command
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, then the options."""
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands from their help lines alone, importing none of them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+        """Write the lists of commands from their help lines alone, importing none of them."""
+        widest = max(map(len, COMMANDS))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), entry.help) for name, entry in group.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -103,10 +117,14 @@ class LazyGroup(click.Group):
         name = args[0]
         if ctx.resilient_parsing or name.startswith("-") or self.get_command(ctx, name) is not None:
             return super().resolve_command(ctx, args)
+        from zsim.cli.slips import meant_by_command
+
         known = self.list_commands(ctx)
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-        remedy = f"did you mean 'zsim {near[0]}'?" if near else "'zsim --help' describes them"
-        raise InputError("command", name, f"the commands are {', '.join(known)}", remedy)
+        if meant := meant_by_command(name, known):
+            remedy = f"did you mean '{cut(meant, 100)}'?"
+            raise InputError("command", name, "there is no such command", remedy)
+        allowed = f"the commands are {', '.join(known)}"
+        raise InputError("command", name, allowed, "'zsim --help' describes them")
 
 
 def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -123,7 +141,16 @@ WORDS = "zsim.words"
 """What was typed, for options that are read before the others."""
 
 
-@click.group(cls=LazyGroup, context_settings=SETTINGS)
+HELP = """Predict ZFS resilvers: how long until the pool is redundant again, why, and what would change that.
+
+\b
+it runs already:     zpool status tank | zsim eta
+a drive has failed:  zpool status tank | zsim predict -
+a plan:              zsim predict --layout raidz2x6 --fill 62% --drive-size 18TB
+"""
+
+
+@click.group(cls=LazyGroup, context_settings=SETTINGS, help=HELP)
 @click.option(
     "--version",
     is_flag=True,
@@ -135,10 +162,7 @@ WORDS = "zsim.words"
 @click.option("-v", "--verbose", is_flag=True, help="Say on stderr what is read, and how long it took.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no notices on stderr; errors only.")
 def cli(verbose: bool, quiet: bool) -> None:
-    """Predict ZFS resilvers: how long until the pool is whole again, why, and what would change it.
-
-    Start with: zsim predict --layout raidz2x6 --fill 0.62
-    """
+    """Run a command."""
     begin_telling(verbose, quiet)
 
 
@@ -152,13 +176,21 @@ def usage_sentence(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "zsim"
     text = one_line(error.format_message())
+    text = text[:1].lower() + text[1:]
+    examples = getattr(getattr(context, "command", None), "examples", ())
+    if isinstance(error, click.MissingParameter) and examples:
+        return f"{text.rstrip('.')}; write for instance {examples[0]}"
     if isinstance(error, click.NoSuchOption):
         text = f"{one_line(error.option_name)} is not an option of '{command}'"
         if any(error.option_name in each.opts for each in cli.params):
             name, _, rest = command.partition(" ")
-            example = f"'{name} {error.option_name} {rest}'"
-            return f"{text}; it stands before the command: {example} is the form to use"
-        text += f" (did you mean {' or '.join(error.possibilities)}?)" if error.possibilities else ""
+            return f"{text}; write it before the command: {name} {error.option_name} {rest}"
+        if context is not None:
+            from zsim.cli.slips import meant_by_option
+
+            others = [found for each in COMMANDS if (found := cli.get_command(context, each)) is not None]
+            meant = meant_by_option(error.option_name, context, others)
+            text += f" ({one_line(meant)})" if meant else ""
     return f"{cut(text.rstrip('.'), MOST_GIVEN)}; '{command} --help' lists what is allowed"
 
 

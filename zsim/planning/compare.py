@@ -47,9 +47,9 @@ def compare(
 
     Parameters
     ----------
-    *layouts : Scenario, mapping, str or Path, or an iterable of them
-        Scenarios, their fields as mappings, layouts (``"raidz2x6"``) or scenario files (names ending in
-        ``.toml``).
+    *layouts : Scenario, Prediction, mapping, str or Path, or an iterable of them
+        Scenarios, their fields as mappings, layouts (``"raidz2x6"``), scenario files (names ending in
+        ``.toml``), or predictions, stored (``.json``) or not: their scenarios are predicted anew.
     drives : int, optional
         Repeat each layout as often as this many drives allow.
     usable : int or str, optional
@@ -141,6 +141,8 @@ def _one_by_one(given: Iterable[object]) -> list[Asked]:
     for each in given:
         if isinstance(each, (str, Path, Scenario, Layout, Mapping)):
             found.append(each)
+        elif hasattr(each, "provenance"):
+            found.append(scenario_of(each, {}))
         elif isinstance(each, Iterable):
             found += _one_by_one(each)
         else:

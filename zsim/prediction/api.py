@@ -91,8 +91,8 @@ def predict(
     Parameters
     ----------
     scenario : Scenario, mapping, str or Path, optional
-        A scenario, its fields as a mapping, a layout (``"raidz2x6"``) or a scenario file (its name ends in
-        ``.toml``).
+        A scenario, its fields as a mapping, a layout (``"raidz2x6"``), a scenario file (its name ends in
+        ``.toml``), or an earlier prediction or its file (``.json``): its scenario, with `fields` over it.
     on_progress : callable, optional
         Called with the share done, 0 to 1, and what is being done; in a notebook a bar by default.
     extent : {"all", "first screen", "row"}
@@ -276,8 +276,8 @@ def _of_records(work: Work) -> tuple[Driver, ...]:
     if not others:
         return ()
     told = ", ".join(f"{format_bytes(size)} {format_duration(time_s)}" for size, time_s in others.items())
-    own = f"{record_span(bench.case, bench.case.history)} as {bench.case.history.name} has it"
-    words = f"state it (--recordsize): {own}; {told}"
+    own = f"taken: {record_span(bench.case, bench.case.history)}, as in {bench.case.history.name}"
+    words = f"state it (--recordsize): {own}; with {told}"
     times = [work.quantiles[1], *others.values()]
     return (Driver(field="recordsize", low_s=min(times), high_s=max(times), sampled=False, words=words),)
 
@@ -327,7 +327,7 @@ def _stretched(parts: dict[str, float], total: float) -> dict[str, float]:
 
 def _full(fill: float) -> str:
     """Return how full a pool is in whole per cent; nearly empty ones are told apart."""
-    return f"{fill:.0%}" if fill >= 0.01 else format_fraction(fill).replace(" ", "")
+    return f"{100 * fill:.0f} %" if fill >= 0.01 else format_fraction(fill)
 
 
 def subject(case: Case) -> str:
@@ -345,7 +345,7 @@ def subject(case: Case) -> str:
         how = f"{case.layout.vdevs[0]} removed"
     count = f"{case.replace} drives at once in " if case.replace > 1 else ""
     if case.second_at is not None:
-        how += f", another drive replaced at {case.second_at:.0%}"
+        how += f", another drive replaced at {100 * case.second_at:.0f} %"
     return f"{count}{case.layout}, {_full(case.fill)} full, {case.release.name} ({how})"
 
 

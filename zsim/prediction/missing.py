@@ -34,7 +34,7 @@ def missing(case: Case, inputs: tuple[Unknown, ...]) -> tuple[str, ...]:
         low, high = (format_fraction(fill) for fill in ends_of(values["fill"]))
         found.append(f"how full the pool is (sampled, {low} to {high}: give --alloc or --fill)")
     if found and "history" in values and case.assumed("recordsize"):
-        found.append(f"its record sizes (sampled, {record_span(case)}: give --history or --recordsize)")
+        found.append(f"the record sizes (sampled, {record_span(case)}: give --history or --recordsize)")
     known = not values.get("drive_size") and not values.get("fill")
     if known and not (case.assumed("history") and case.assumed("recordsize")):
         found.extend(_memory(case))

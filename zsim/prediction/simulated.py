@@ -150,7 +150,7 @@ def _evidence(seen: Mapping[str, object]) -> str:
     if what == "running":
         done = f", {text_of('share', seen['done'])} done" if seen.get("done") is not None else ""
         kind = {"expand": "expansion", "remove": "removal"}.get(str(seen["kind"]), seen["kind"])
-        return f"{kind} that runs{done}"
+        return f"running {kind}{done}"
     if what == "drive" and seen.get("missing"):
         return f"{seen['drive']} {seen['missing']}"
     if what == "drive":
@@ -205,8 +205,8 @@ _WHY = {
     "drive": "no drive was named",
     "drive_size": "not stated; common sizes are sampled",
     "fill": "not stated; the time is about proportional to it",
-    "history": "not stated; it has record sizes and an age of its own",
-    "load": "not stated; pools are in use meanwhile",
+    "history": "not stated; uses differ in record sizes and age",
+    "load": "not stated; most pools are in use during a resilver",
 }
 """Why a value is sampled, where the reason of the default would not tell."""
 

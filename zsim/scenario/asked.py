@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, cast
 
-from zsim.base.errors import InputError, check_kind
+from zsim.base.errors import InputError
 from zsim.scenario.layout import FORMS, Layout
 from zsim.scenario.model import Scenario
 
-Asked: TypeAlias = Scenario | Layout | Mapping[str, object] | str | Path
-"""What may stand for a scenario: its fields, a layout (text or not), a file whose name ends in ``.toml``."""
+
+class Answered(Protocol):
+    """An answer that says which scenario it was given for, such as a prediction."""
+
+    @property
+    def provenance(self) -> Mapping[str, object]:
+        """What the answer depends on; ``scenario`` is in it."""
+
+
+Asked: TypeAlias = Scenario | Layout | Answered | Mapping[str, object] | str | Path
+"""What may stand for a scenario: its fields, a layout (text or not), a scenario file (``.toml``), an answer
+or the file of one (``.json``).
+"""
+FILES = (".toml", ".json")
 
 
 def scenario_of(asked: Asked | None, fields: Mapping[str, object]) -> Scenario:
@@ -19,9 +31,10 @@ def scenario_of(asked: Asked | None, fields: Mapping[str, object]) -> Scenario:
 
     Parameters
     ----------
-    asked : str, Path, mapping or Scenario, optional
-        A layout (``"raidz2x6"``), a scenario file (its name ends in ``.toml``), a scenario or its fields as a
-        mapping; None: the fields alone.
+    asked : str, Path, mapping, Scenario or Prediction, optional
+        A layout (``"raidz2x6"``), a scenario file (its name ends in ``.toml``), a stored answer
+        (``.json``), a scenario, its fields as a mapping, or a prediction: its scenario.  None: the fields
+        alone.
     fields : mapping
         Fields of the scenario.  ``fill`` puts ``alloc`` aside and the other way round.
 
@@ -42,12 +55,14 @@ def scenario_of(asked: Asked | None, fields: Mapping[str, object]) -> Scenario:
         given = {"fill": None, "alloc": None, **given}
     if isinstance(asked, Scenario):
         return asked if not given else Scenario.from_dict({**asked.stated(), **given})
+    if isinstance(told := getattr(asked, "provenance", None), Mapping) and "scenario" in told:
+        return Scenario.from_dict({**cast("Mapping[str, object]", told["scenario"]), **given})
     if isinstance(asked, Mapping):
         return Scenario.from_dict({**asked, **given})
-    if asked is not None:
+    if asked is not None and not isinstance(asked, (str, Path)):
         allowed = "it is a layout, the path of a scenario file, a Scenario, or a mapping of its fields"
-        check_kind("scenario", asked, (str, Path), allowed, 'write zsim.Scenario(layout="raidz2x6")')
-    if isinstance(asked, Path) or (asked is not None and asked.endswith(".toml")):
+        raise InputError("scenario", asked, allowed, 'write zsim.Scenario(layout="raidz2x6")')
+    if isinstance(asked, Path) or (asked is not None and asked.endswith(FILES)):
         return Scenario.from_dict({**Scenario.read(asked).stated(), **given})
     if asked is None and given.get("layout") is None:
         raise InputError("layout", None, FORMS, 'give a scenario, or layout="raidz2x6"')

@@ -11,7 +11,9 @@ ACCESSES = ("sequential-read", "sequential-write", "random-read", "random-write"
 OPTIONS = {"alloc": "alloc", "processed": "processed", "date": "end", "drives": "drives"}
 BENCHMARK_OPTIONS = ("size", "depth", "of")
 CLASSES = ("special",)
-ALLOWED = "KIND=DURATION, KIND=RATE or special=SIZE with KIND one of " + ", ".join((*SCANS, *ACCESSES))
+ALLOWED = "it is KIND=DURATION, KIND=RATE or special=SIZE, where KIND is one of " + ", ".join(
+    (*SCANS, *ACCESSES)
+)
 REMEDY = "write scrub=25h17m, resilver=11h,alloc=12.1T,date=2026-05-03 or sequential-read=180MB/s"
 
 

@@ -15,6 +15,7 @@ from zsim.scenario.evidence_text import observations_of
 from zsim.scenario.field_types import Bytes, DriveBytes, Fraction, LayoutField
 from zsim.scenario.layout import Layout
 from zsim.scenario.loads.named import is_file, with_loads_named
+from zsim.scenario.messages import OwnNames
 from zsim.scenario.one_drive.exchanged import ExchangedDrive
 from zsim.scenario.one_drive.sick import Attached, BadSectors, RecoveryLimit
 from zsim.scenario.one_drive.slow import SlowDrive
@@ -61,7 +62,7 @@ def _path_as_text(name: object, value: object) -> object:
     return f"./{value}" if bare else str(value)
 
 
-class Fields(BaseModel):
+class Fields(OwnNames):
     """What is stated of a pool, a failure and the circumstances; None: not stated."""
 
     model_config = ConfigDict(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -74,9 +75,39 @@ def scenario_of(text: str, path: Path) -> dict[str, object]:
     """Return the content of a scenario file of which the text was read; see `read_scenario`."""
     piped = str(path) == "-"
     field, remedy = ("standard input", INPUT_REMEDY) if piped else ("scenario", FILE_REMEDY)
-    data, here = toml_of(text, path, field, remedy), path.parent
+    here = path.parent
+    if text.lstrip().startswith("{"):
+        return scenario_in_result(text, field, str(path))
+    data = toml_of(text, path, field, remedy)
     named = {name: str(data[name]) for name in FILE_FIELDS if data.get(name) and isinstance(data[name], str)}
     return data | {name: str(here / value) for name, value in named.items()} | found_beside(data, here)
+
+
+def scenario_in_result(text: str, field: str, name: str) -> dict[str, object]:
+    """Return the scenario of a stored answer, which its provenance holds.
+
+    Parameters
+    ----------
+    text : str
+        JSON.
+    field, name : str
+        For the message.
+
+    Raises
+    ------
+    InputError
+        When it is no JSON, or holds no scenario.
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    told = found.get("provenance") if isinstance(found, dict) else None
+    stated = told.get("scenario") if isinstance(told, dict) else None
+    if not isinstance(stated, dict):
+        allowed = "it is no stored answer of zsim predict"
+        raise InputError(field, name, allowed, "store one with zsim predict -o answer.json")
+    return dict(stated)
 
 
 def files_named(stated: Mapping[str, object]) -> dict[str, str]:

@@ -203,7 +203,9 @@ def _parse_vdev(token: str, text: str) -> VdevSpec:
     for kind in kinds().values():
         if (vdev := kind.parse(token, text)) is not None:
             return vdev
-    raise InputError("layout", text, _explain(token), FORMS)
+    nearest = _nearest(text.lower())
+    remedy = FORMS if nearest is None else f"did you mean {nearest}?"
+    raise InputError("layout", text, _explain(token), remedy)
 
 
 def _in_class(name: str, token: str, text: str) -> VdevSpec:
@@ -216,6 +218,41 @@ def _in_class(name: str, token: str, text: str) -> VdevSpec:
     return replace(vdev, alloc_class=name)
 
 
+MOST_OF_A_SLIP = 200
+"""Characters of a text that is looked at for what it may mean: a search takes longer than its length."""
+_SEPARATED = re.compile(r"\s*[,+]\s*|(?<=\d)\s+(?=raid|mirror|draid)", re.ASCII)
+_SLIPS = (
+    (re.compile(r"(?:(\d+)\s*[*x]\s*)?mirror[\s:x*/_-]*(\d+)", re.ASCII), "mirror{1}"),
+    (re.compile(r"(?:(\d+)\s*[*x]\s*)?raid-?z[\s-]*([123])[\s:x*/_-]*(\d+)", re.ASCII), "raidz{1}x{2}"),
+    (re.compile(r"(?:(\d+)\s*[*x]\s*)?raid-?z[\s-]*([123])", re.ASCII), "raidz{1}x6"),
+    (re.compile(r"(?:(\d+)\s*[*x]\s*)?raid-?[5z][\s:x*/_-]+(\d+)", re.ASCII), "raidz1x{1}"),
+    (re.compile(r"(?:(\d+)\s*[*x]\s*)?raid-?6[\s:x*/_-]+(\d+)", re.ASCII), "raidz2x{1}"),
+    (re.compile(r"(?:(\d+)\s*[*x]\s*)?raid-?[5z]", re.ASCII), "raidz1x5"),
+    (re.compile(r"(?:(\d+)\s*[*x]\s*)?raid-?6", re.ASCII), "raidz2x6"),
+    (re.compile(r"(?:(\d+)\s*[*x]\s*)?mirror", re.ASCII), "mirror2"),
+    (re.compile(r"(?:(\d+)\s*[*x]\s*)?draid([123]?)(?::\d+[ds])*", re.ASCII), "draid{1}:8d:24c:1s"),
+)
+"""Ways in which vdevs are written elsewhere, a count before them, and how they are written here."""
+
+
+def _nearest(text: str) -> str | None:
+    """Return the layout that a text probably means; None where it is not plain."""
+    vdevs = []
+    if len(text) > MOST_OF_A_SLIP:
+        return None
+    for part in _SEPARATED.split(text.strip()):
+        found = ((pattern.fullmatch(part), form) for pattern, form in _SLIPS)
+        match, form = next(((match, form) for match, form in found if match is not None), (None, ""))
+        if match is None:
+            return None
+        count, *numbers = match.groups()
+        vdevs.append((f"{count}*" if count else "") + form.format("", *numbers))
+    try:
+        return str(Layout.parse("+".join(vdevs)))
+    except InputError:
+        return None
+
+
 def _explain(token: str) -> str:
     """Return what is wrong with a token that is no vdev."""
     if not token:
@@ -224,6 +261,6 @@ def _explain(token: str) -> str:
         before = expanded[1]
         return f"an expansion of {before} is {before} with --operation expand, and {before}+1 when it is done"
     if token in CLASSES[1:]:
-        return f"of which vdev the {token} is made is not said, such as {token}:mirror2"
+        return f"{token} needs a vdev, as in {token}:mirror2"
     missing = [reason for kind in kinds().values() if (reason := kind.missing(token)) is not None]
     return next(iter(missing), f"{token!r} is no vdev" if len(token) < 40 else "it holds no vdev")

@@ -36,7 +36,17 @@ _SIGNS = {"gt": "more than", "ge": "at least", "lt": "less than", "le": "at most
 _BOUNDS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
 
 
-class SaidInOneSentence(BaseModel):
+_OF_PYDANTIC = frozenset(name for name in dir(BaseModel) if not name.startswith("_"))
+
+
+class OwnNames(BaseModel):
+    """A model of which ``dir`` and completion show its own names, not the forty of pydantic."""
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in _OF_PYDANTIC]
+
+
+class SaidInOneSentence(OwnNames):
     """A model that, made by its name, says in one sentence what is wrong."""
 
     if not TYPE_CHECKING:  # type checkers take the fields
@@ -76,7 +86,7 @@ def input_error(
         return InputError(field, None, "it must be given", _meaning(info) or "add it")
     if field.startswith("tunables."):
         return InputError(field, found["input"], "a tunable is a number or text", "write it as NAME = 5")
-    return InputError(field, found["input"], _allowed(found, info), _meaning(info))
+    return InputError(field, found["input"], _allowed(found, info), _REMEDIES.get(field) or _meaning(info))
 
 
 def _allowed(found: ErrorDetails, info: FieldInfo | None) -> str:
@@ -98,6 +108,13 @@ def _range(info: FieldInfo) -> str:
     """Return both bounds of a field."""
     bounds = {name: getattr(each, name) for each in info.metadata for name in _SIGNS if hasattr(each, name)}
     return "it is " + " and ".join(f"{_SIGNS[name]} {bounds[name]}" for name in _SIGNS if name in bounds)
+
+
+_REMEDIES = {
+    "ashift": "write 12 for sectors of 4096 bytes, 9 for 512",
+    "operation": "write resilver for a drive that is replaced",
+}
+"""What to write instead, where a field's meaning does not tell."""
 
 
 def _meaning(info: FieldInfo | None) -> str:

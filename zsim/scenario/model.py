@@ -6,6 +6,7 @@ assumption it makes.
 
 from __future__ import annotations
 
+import html
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -92,6 +93,10 @@ class Scenario(Fields):
         return f"{type(self).__name__}({told})"
 
     __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        """Return what is stated as a scenario file has it, for notebooks."""
+        return f'<pre class="zsim">{html.escape(self.to_toml())}</pre>'
 
     def with_overrides(self, settings: Iterable[str]) -> Self:
         """Return the scenario with ``KEY=VALUE`` settings applied (`zsim.scenario.files.apply_overrides`)."""

@@ -160,7 +160,7 @@ def test_the_answer_has_what_meets_the_wishes_first_and_why_others_fail() -> Non
         ("small", False, "usable > 60"),
     ]  # fmt: skip
     assert [each["pareto"] for each in found.rows] == [True, True, False, False, False]
-    assert found.stated == ("12 drives",)
+    assert found.stated == ("12 drives", "no drive size (space counts 4 TB drives)")
 
 
 def test_the_question_is_told_with_what_was_given() -> None:

@@ -47,7 +47,7 @@ def test_the_first_line_says_when_it_is_done() -> None:
     assert first == "tank: done about Wed 25 Nov 17:00, 3 h after this status."
     assert "Wed 25 Nov 16:00 to Wed 25 Nov 19:00 (2 h to 5 h to go)" in second
     assert second.endswith("Status of Wed 25 Nov 2026 14:00.")
-    assert third == "Resilver of raidz2x6."
+    assert third == "Pool: resilver of raidz2x6."
 
 
 @pytest.mark.parametrize("pool", ["", "unknown"])

@@ -188,7 +188,7 @@ def test_the_first_line_says_when_the_pool_is_whole() -> None:
     [(0, False, "raidz2-0: no redundancy from 01:00 to 03:00 (2 h)."),
      (1, False, "raidz2-0: one more drive may fail from 01:00 to 03:00 (2 h)."),
      (2, False, "raidz2-0: 2 more drives may fail from 01:00 to 03:00 (2 h)."),
-     (0, True, "raidz2-0: no redundancy from 01:00 on, and nothing restores it."),
+     (0, True, "raidz2-0: no redundancy from 01:00 on."),
      (-1, True, "raidz2-0: data lost at 01:00."), (-1, False, "raidz2-0: data lost at 01:00.")],
 )  # fmt: skip
 def test_lowered_redundancy_is_a_sentence(left: int, is_last: bool, told: str) -> None:

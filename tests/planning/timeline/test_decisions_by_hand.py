@@ -129,7 +129,7 @@ def test_how_often_one_is_later_is_said_where_it_is_not_nearly_always() -> None:
     mixed = base + np.where(np.arange(WORLDS) < 60, 2 * HOUR, -HOUR)
     found = ranked((way("a", base), way("b", mixed)))
     assert [(each.name, each.reason) for each in found] == [
-        ("a", "best"), ("b", "whole 2 h later, in 61% of the simulated pools"),
+        ("a", "best"), ("b", "whole 2 h later, in 61 % of the simulated pools"),
     ]  # fmt: skip
     assert [each.wins for each in found] == pytest.approx([60 / 99, 39 / 99])
     nearly = base + np.where(np.arange(WORLDS) < 95, 2 * HOUR, -HOUR)
@@ -143,7 +143,13 @@ def test_a_decision_is_a_table_and_plain_data() -> None:
     found = Decision(ranked((way("a", 10 * HOUR, HOUR, 2**30), way("b", 20 * HOUR))), ("it is so",))
     assert found.best.name == "b"
     grid = found.grid()
-    assert grid.head == ("alternative", "whole after (p10 to p90)", "no redundancy", "work lost", "reason")
+    assert grid.head == (
+        "alternative",
+        "whole after (p10 to p90)",
+        "no redundancy for",
+        "work lost",
+        "reason",
+    )
     assert grid.rows == (
         ("b", "20 h", "0 s", "0", "best"), ("a", "10 h", "1 h", "1G", "1 h longer without redundancy"),
     )  # fmt: skip
@@ -153,7 +159,7 @@ def test_a_decision_is_a_table_and_plain_data() -> None:
     data: Any = found.to_dict()
     assert data["alternatives"][1]["exposed_s"] == {"0": three(HOUR, HOUR, HOUR)}
     assert [decisions._level_name(left) for left in (-1, 0, 1, 2)] == [
-        "data lost", "no redundancy", "one may fail", "2 may fail",
+        "data lost", "no redundancy for", "only 1 more may fail for", "only 2 more may fail for",
     ]  # fmt: skip
 
 
@@ -264,7 +270,7 @@ def test_a_reboot_beside_a_scrub_is_no_choice_of_what_is_whole_first() -> None:
     scrubs = {"scenario": {"layout": "raidz2x6"}, "running": {"kind": "scrub", "done": "40%"}}
     with pytest.raises(InputError, match="a reboot costs what it has read"):
         decide(scrubs, reboot=True)
-    with pytest.raises(InputError, match="something else to be done: --replace-too DRIVE"):
+    with pytest.raises(InputError, match="say what else may be done: --replace-too DRIVE"):
         decide(scrubs)
 
 
@@ -305,7 +311,7 @@ def test_what_eta_says_of_the_same_comes_before_what_is_printed() -> None:
 
 def test_why_there_is_nothing_to_choose_is_said() -> None:
     idle = Plan.from_dict({"scenario": {"layout": "raidz2x6"}})
-    assert "nothing runs, waits or disturbs" in str(decisions._nothing_to_choose(idle))
+    assert "no repair runs or waits" in str(decisions._nothing_to_choose(idle))
     runs = Plan.from_dict(
         {"scenario": {"layout": "raidz2x6"}, "running": {"left": [HOUR, 2 * HOUR, 3 * HOUR]}}
     )

@@ -150,7 +150,9 @@ def test_what_never_happens_and_what_is_lacking_is_noted() -> None:
     assert notes(REPLACE, {"do": "scrub", "when": "rebuild ends"}) == (
         "1 of 2 events never happen: what they wait for does not",
     )
-    assert notes(FAIL) == ("a drive is missing at the end and nothing replaces it",)
+    assert notes(FAIL) == (
+        "a drive is missing at the end: say what replaces it (--replace-after 12h, or --spares 1)",
+    )
     assert notes({"do": "fail", "drives": [0, 1, 2]}) == (), "it is lost, which the story tells"
     assert notes(REPLACE, {"do": "unreadable-block"}, release="openzfs-0.8") == (
         "an unreadable block makes the resilver start over for ever, until it is gone",
@@ -514,7 +516,7 @@ def test_a_decision_is_told_in_the_same_worlds_and_says_how_far_it_is(
 
 
 def test_a_decision_needs_a_choice_and_a_question_that_can_be_answered() -> None:
-    with pytest.raises(InputError, match="nothing waits for it or disturbs it"):
+    with pytest.raises(InputError, match="nothing else is planned"):
         decide(running())
     for question in ({"reboot": True}, {"replace_too": 1}):
         with pytest.raises(InputError, match="no pass whose share done is known"):

@@ -35,7 +35,7 @@ def test_a_pass_that_runs_goes_on_from_its_share() -> None:
     assert left(scrub) == [(0, 2)], "a scrub replaces nothing"
     rebuild = tell([], layout="mirror2", running={"kind": "rebuild", "done": "40%"})
     assert (hours(rebuild, "rebuild"), hours(rebuild)) == ([(0, 6)], [])
-    assert told(resilver, "a resilver runs, 40% done")
+    assert told(resilver, "a resilver runs, 40 % done")
 
 
 def test_drives_that_wait_have_a_pass_of_their_own() -> None:
@@ -71,10 +71,10 @@ def test_what_a_drive_missed_is_the_churn_of_its_time_away() -> None:
     events = [{"do": "offline", "drive": 0, "at": "6h"}, {"do": "online", "drive": 0, "at": "18h"}]
     (one,) = tell(events, churn=ALLOC // 10).history
     assert (one.begins, one.ends - one.begins) == pytest.approx((18 * HOUR, HOUR / 2), rel=1e-6)
-    assert told(tell(events, churn=ALLOC // 10), "5.0% of the blocks missed")
+    assert told(tell(events, churn=ALLOC // 10), "5.0 % of the blocks missed")
     (most,) = tell(events, churn=10 * ALLOC).history
     assert most.ends - most.begins == pytest.approx(10 * HOUR), "no more than all of it"
-    assert told(tell(events, churn=10 * ALLOC), "100.0% of the blocks missed")
+    assert told(tell(events, churn=10 * ALLOC), "100.0 % of the blocks missed")
 
 
 def test_spares_are_named_by_their_kind() -> None:

@@ -112,7 +112,7 @@ def test_the_table_has_factors_errors_waits_and_numbered_sources() -> None:
         setting("zfs_b", 0.9, None, source="another"),
         setting("zfs_c", 1.1, 0.5, source="somebody"), p99=0.04,
     )  # fmt: skip
-    assert found.grid().head == ("setting", "time", "clients p99", "effect", "")
+    assert found.grid().head == ("setting", "time", "clients p99", "basis", "")
     assert found.grid().rows == (
         ("zfs_vdev_scrub_max_active=8", "x0.800 +/- 2 %", "x1.23", "measured [1]", "front"),
         ("zfs_b=8", "x0.900 +/- 2 %", "", "modelled [2]", ""),
@@ -132,7 +132,7 @@ def test_lines_set_and_reset_what_helps_and_is_not_beaten() -> None:
                    without_effect=("zfs_d", "zfs_e"), warnings=("beware",))  # fmt: skip
     assert found.notes()[1:] == (
         f"set:   echo 8 > {path}zfs_a", f"reset: echo 3 > {path}zfs_a", "beware",
-        "No effect beyond its error: zfs_d, zfs_e.",
+        "No effect larger than its error: zfs_d, zfs_e.",
     )  # fmt: skip
     rows: Any = found.to_dict()["settings"]
     assert (rows[0]["set"], rows[0]["reset"]) == (f"echo 8 > {path}zfs_a", f"echo 3 > {path}zfs_a")
@@ -228,7 +228,7 @@ def test_a_page_has_the_table_where_something_helps_and_names_as_they_are() -> N
     helped = tuning(setting(), stated=("pool <b>",), without_effect=("zfs_x",))._repr_html_()
     assert helped.startswith("<p>zfs_vdev_scrub_max_active=8 helps most: it saves 2 h.</p><p>The resilver")
     assert "<p>Stated: pool &lt;b&gt;.</p><div" in helped
-    assert helped.endswith("<p>No effect beyond its error: zfs_x.</p>")
+    assert helped.endswith("<p>No effect larger than its error: zfs_x.</p>")
     alone = tuning(without_effect=("zfs_x",))
     assert "<table" not in alone._repr_html_()
     assert len(str(alone).split("\n\n")) == 1, "no room for a table that is not there"

@@ -342,5 +342,7 @@ def test_the_first_screen_names_three_uncertainties() -> None:
 def test_what_the_interval_does_not_contain_is_said_first() -> None:
     driver = Driver(field="recordsize", low_s=9.0, high_s=36_000.0, sampled=False, words="state it")
     known = answer(uncertainty=Uncertainty(drivers=(driver,)))
-    assert wording.missing(known) == ("NOT STATED: record size, outside the interval: state it.",)
+    assert wording.missing(known) == (
+        "NOT STATED: the record size, which the interval does not vary: state it.",
+    )
     assert wording.unknowns_grid(known).rows[0][2] == "not sampled"

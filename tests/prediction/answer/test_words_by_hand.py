@@ -288,7 +288,7 @@ def test_unknowns_are_named_that_narrow_by_half_a_per_cent_or_move_by_a_tenth() 
         ("c", "1 min 40 s to 1 min 51 s", "not sampled", "say it"),
     )
     assert wording.missing(answer(uncertainty=known, missing=("the drive",))) == (
-        "NOT STATED: the drive; c, outside the interval: say it: 1M 2 h.",
+        "NOT STATED: the drive; the c, which the interval does not vary (1M 2 h): say it.",
     )
 
 
@@ -361,7 +361,7 @@ def test_records_of_another_size_span_the_answer_but_are_not_sampled(monkeypatch
         33_000.0,
         False,
     )
-    assert driver.words == "state it (--recordsize): 128K as media has it; 1M 40 min, 4K 9 h 10 min"
+    assert driver.words == "state it (--recordsize): taken: 128K, as in media; with 1M 40 min, 4K 9 h 10 min"
     monkeypatch.setattr(api, "other_records", lambda bench, sound_s: {})
     assert api._of_records(work) == ()
 

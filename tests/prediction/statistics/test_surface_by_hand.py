@@ -508,7 +508,7 @@ def test_many_drives_are_told_as_one() -> None:
 
     assert len(told(simulated.NAMED_EACH)) == simulated.NAMED_EACH + 1
     assert told(simulated.NAMED_EACH + 1) == [
-        "scrub that runs", f"activity or errors of {simulated.NAMED_EACH + 1} drives",
+        "running scrub", f"activity or errors of {simulated.NAMED_EACH + 1} drives",
     ]  # fmt: skip
 
 

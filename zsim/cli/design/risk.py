@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from zsim.base.errors import InputError
 from zsim.cli.common import hand_over, number, plain_number, progress
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import Command, fields_of_pool, scenario_from, scenario_options, word
@@ -175,6 +176,8 @@ def interval(text: str | None) -> float | None:
     """Return the interval between scrubs [s]; infinite for ``never``."""
     if text is not None and text.strip().lower() in ("never", "none", "off"):
         return math.inf
+    if text is not None and plain_number(text) is not None:
+        raise InputError("--scrub", text, "an interval between scrubs needs a unit", f"write {text.strip()}d")
     return hours(text, "scrub")
 
 

@@ -25,7 +25,7 @@ def _or_printed(asked: str) -> object:
     from zsim.cli.given_files import fields_in
     from zsim.scenario.model import Scenario
 
-    if asked.endswith(".toml") or not Path(asked).is_file():
+    if asked.endswith((".toml", ".json")) or not Path(asked).is_file():
         return asked
     return Scenario.from_dict(fields_in((asked,)))
 
@@ -33,6 +33,8 @@ def _or_printed(asked: str) -> object:
 @click.command(
     "compare",
     cls=GroupedCommand,
+    own={"What is the same for all": ("drives", "usable", "data")},
+    without=("layout",),
     examples=(
         "zsim compare raidz2x6 raidz2x10 mirror2 --drives 60 --fill 60% --drive-size 18TB",
         "zsim compare raidz1x5 raidz2x6 draid2:8d:41c:2s --data 100T --drive-size 18TB --plot layouts.svg",
@@ -62,9 +64,9 @@ def command(
 ) -> None:
     """Compare layouts or scenario files side by side.
 
-    FILE is a scenario file (TOML), or a file with the output of zpool status and similar commands. The other
-    flags apply to all of them.  Usable space and data count full records, parity and padding taken
-    off.  With --data every pool stores the same, and how full it is follows from that.
+    FILE is a scenario file (TOML), or a file with the output of zpool status and similar commands. The
+    flags apply to all of them. Usable space and data count full records without parity and padding.
+    With --data every pool stores the same, and its fill follows from that.
     """
     from zsim.base.units import parse_bytes
     from zsim.cli.common import whole_number

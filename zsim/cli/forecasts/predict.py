@@ -8,7 +8,7 @@ import click
 
 from zsim.cli.common import exclusive, notice, printed_anyway, progress, show
 from zsim.cli.computing import announced_compilation, check_outputs
-from zsim.cli.flags import scenario_from, scenario_options
+from zsim.cli.flags import is_layout, scenario_from, scenario_options
 from zsim.cli.help import GroupedCommand
 from zsim.cli.loudness import begin_telling
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 @click.command(
     "predict",
     cls=GroupedCommand,
+    lists_all=True,
     examples=(
         "zsim predict --layout raidz2x6 --fill 62% --drive-size 18TB",
         "zsim predict --layout mirror2 --fill 0.5 --drive wd40efax --history vm-host --why",
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
         "zsim predict status.txt list.txt lsblk.txt --history vm-host",
     ),
 )
-@click.argument("files", metavar="[FILE|-]...", nargs=-1)
+@click.argument("files", metavar="[LAYOUT|FILE|-]...", nargs=-1)
 @scenario_options
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the answer as JSON, and nothing else, on stdout."
@@ -61,10 +62,12 @@ def command(
 ) -> None:
     """Predict how long a resilver takes, why, and how sure that is.
 
-    What is not stated is assumed; the answer lists every assumption. FILE is a scenario file, or one of any
-    number of files with the output of zpool status and similar commands for one pool; - reads the standard
-    input: zpool status tank | zsim predict -
+    What is not stated is assumed; -v lists every assumption. LAYOUT is the same as --layout. FILE is a
+    scenario file, or files with the output of zpool status and similar commands for one pool; - reads the
+    standard input: zpool status tank | zsim predict -
     """
+    if len(files) == 1 and given["layout"] is None and is_layout(files[0]):
+        given["layout"], files = files[0], ()
     exclusive({"FILE": " ".join(files) or None, "--scenario": given["file"]})
     given["file"] = files or given["file"]
     check_outputs(output, plot, report, series)

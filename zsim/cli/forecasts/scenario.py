@@ -6,6 +6,7 @@ import click
 
 from zsim.cli.common import echo, notice, print_json, show
 from zsim.cli.flags import scenario_from, scenario_options
+from zsim.cli.help import GroupedCommand
 
 
 @click.group("scenario")
@@ -21,12 +22,14 @@ def schema() -> None:
     print_json(Scenario.json_schema())
 
 
-@command.command("show")
+@command.command(
+    "show", cls=GroupedCommand, examples=("zsim scenario show --layout raidz2x6 --fill 62% -o pool.toml",)
+)
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @click.option("-o", "--output", metavar="FILE.toml", help="Write what is stated as a scenario file.")
 def show_scenario(as_json: bool, output: str | None, **given: object) -> None:
-    """Print what is stated as TOML, and what would be assumed for the rest."""
+    """Print what is stated as a scenario file, and the default of every other field."""
     from zsim.base.files import check_ending
     from zsim.case.resolve import resolve
 
@@ -44,4 +47,9 @@ def show_scenario(as_json: bool, output: str | None, **given: object) -> None:
 
     echo(scenario.to_toml())
     rows = tuple((str(each["field"]), str(each["text"]), str(each["why"])) for each in assumptions)
-    show(with_title("Defaults used for the rest", Grid(("field", "default used", "why"), rows)))
+    show(
+        with_title(
+            "Defaults for the rest (zsim predict varies some of them: see its -v)",
+            Grid(("field", "default used", "why"), rows),
+        )
+    )

@@ -19,6 +19,10 @@ NOTHING_ANSWERED = 1
 @click.command(
     "sweep",
     cls=GroupedCommand,
+    own={
+        "What varies": ("width", "parity", "axis"),
+        "Stores of answers, and shared work": ("store", "refine", "shard", "dask", "jobs"),
+    },
     examples=(
         "zsim sweep --width 4..12 --parity 1,2,3 --fill 60% --drive-size 18TB --plot widths.svg",
         "zsim sweep --layout raidz2x6 --fill 25%..90% --store answers.jsonl",
@@ -71,11 +75,11 @@ def command(
     as_json: bool,
     **given: object,
 ) -> None:
-    """Resilver time by width, parity, fill and fragmentation.
+    """Predict every combination of widths, parities, fills or other values.
 
-    Every flag of a scenario takes a list (1,2,3) or a range (4..12, 25%..90%) here; every combination is
-    predicted.  'status FILE.sqlite' shows what a store of answers holds, 'merge INTO FROM...' copies
-    answers, 'export FILE.sqlite TABLE.csv' writes them as a table.
+    Every flag of a scenario takes a list (1,2,3) or a range (4..12, 25%..90%) here. Of a store of answers,
+    'status FILE.sqlite' shows what it holds, 'merge INTO FROM...' copies answers, and 'export FILE.sqlite
+    TABLE.csv' writes them as a table.
     """
     from zsim.cli.common import whole_number
     from zsim.cli.forecasts.stores import act, check_shared, studied

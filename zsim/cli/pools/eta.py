@@ -24,6 +24,7 @@ from zsim.cli.common import (
 )
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import scenario_options, stated_fields, words
+from zsim.cli.help import GroupedCommand
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -33,7 +34,16 @@ if TYPE_CHECKING:
 LEAST_EVERY_S = 1
 
 
-@click.command("eta")
+@click.command(
+    "eta",
+    cls=GroupedCommand,
+    own={"The running operation": ("pool", "watch", "log", "prometheus")},
+    examples=(
+        "zpool status tank | zsim eta",
+        "zsim eta status.txt list.txt iostat.txt",
+        "zsim eta --pool tank --watch 60 --log tank.jsonl",
+    ),
+)
 @click.argument("files", metavar="[FILE|DIR|-]...", nargs=-1)
 @click.option(
     "--pool",
@@ -60,8 +70,8 @@ def command(
 ) -> None:
     """Estimate when a running resilver, scrub or rebuild finishes: zpool status tank | zsim eta.
 
-    FILEs hold what zpool status printed, once or at several moments, and any other output of the pool;
-    without any they are read from standard input.  What is not known is assumed, and listed.
+    FILE holds what zpool status printed, once or several times, or another output of the same pool; without
+    files the standard input is read. What is not known is assumed, and listed.
     """
     from zsim.base.files import check_writable
 

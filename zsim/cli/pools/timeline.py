@@ -182,7 +182,7 @@ def plan_from(source: str | None, procedure: str | None, given: dict[str, object
     if source is None and procedure is None:
         if not events:
             raise InputError(
-                "events", None, "nothing is said to happen", "give --fail 0, a plan or a --procedure"
+                "an event", None, "a timeline needs at least one", "give --fail 0, a plan or a --procedure"
             )
         if stated.get("layout") is None:
             raise InputError(

@@ -86,15 +86,19 @@ def show_command(name: str, drive_size: str | None, as_json: bool) -> None:
     rows = tuple(
         (
             key,
-            f"{_plain(q.value)} {q.unit}",
+            f"{_plain(q.value)} {'' if q.unit == '1' else q.unit}".rstrip(),
             q.kind,
-            f"{q.uncertainty:.0%}" if q.uncertainty else "",
+            f"{100 * q.uncertainty:.0f} %" if q.uncertainty else "",
             q.source,
         )
         for key, q in drive.quantities.items()
     )
     parts: list[RenderableType] = [
-        Text(f"{drive.vendor} {drive.model} ({drive.drive_class}, {drive.recording})", style="bold"),
+        Text(
+            f"{drive.vendor} {drive.model}".removeprefix("generic ")
+            + f" ({drive.drive_class}, {drive.recording})",
+            style="bold",
+        ),
         *([Text(drive.note)] if drive.note else []),
         rich_table(Grid(("parameter", "value", "kind", "+-", "source"), rows, frozenset({1, 3}))),
         Text("\nWhat follows", style="bold"),
@@ -201,7 +205,7 @@ def show_fit(fit: Fit, base: DriveModel) -> None:
     grid = Grid(("factor on", "value", "standard error", "decided"), rows, frozenset({1, 2}))
     condition = f"{fit.condition:.3g}" if math.isfinite(fit.condition) else "infinite"
     sentences = [
-        f"{fit.samples} samples, residual {fit.residual:.1%} (root mean square of the logarithm).",
+        f"{fit.samples} samples, residual {100 * fit.residual:.1f} % (root mean square of the logarithm).",
         f"Condition number of the samples: {condition}."
         + (" They cannot separate the factors that they depend on." if fit.condition > 1e3 else ""),
     ]
@@ -265,7 +269,7 @@ def derived_lines(drive: DriveModel, derived: Derived) -> list[str]:
         lines.append(f"random {name} reads per second by queue depth: {figures}")
     places = derived["rate_by_place"]
     if drive.kind == "mechanical":
-        figures = ", ".join(f"{format_rate(p['bytes_per_s'])} at {p['at']:.0%}" for p in places[::3])
+        figures = ", ".join(f"{format_rate(p['bytes_per_s'])} at {100 * p['at']:.0f} %" for p in places[::3])
         lines.append(f"sequential rate by place: {figures}")
     lines.append(f"reading all of it: {format_duration(derived['seconds_to_read_all'])}")
     return [*lines, *_write_lines(derived["writes"])]

@@ -133,12 +133,12 @@ def show_pool(pool: AgedPool, case: Case) -> None:
     from zsim.prediction.answer.tables import Grid, rich_table
 
     data = figures(pool, case)
-    rows = tuple(summary_rows(data))
+    rows, full = tuple(summary_rows(data)), f"{100 * number(data, 'fill'):.0f} % full"
     holes = tuple(hole_rows([int(count) for count in numbers(data, "holes_by_power_of_two_from_4K")]))
     show(
         Group(
             Text(
-                f"{data['layout']}, {data['fill']:.0%} full, {data['release']}, {data['history']}",
+                f"{data['layout']}, {full}, {data['release']}, {data['history']}",
                 style="bold",
             ),
             rich_table(Grid(("figure", "value"), rows)),
@@ -155,24 +155,27 @@ def summary_rows(data: Parsed) -> list[tuple[str, str]]:
 
     metadata = 1 - number(data, "data_blocks") / number(data, "blocks")
     return [
-        ("FRAG", "not known to this release" if data["frag"] is None else f"{data['frag']:.0%}"),
+        (
+            "FRAG",
+            "not known to this release" if data["frag"] is None else f"{100 * number(data, 'frag'):.0f} %",
+        ),
         ("rounds of ageing", f"{data['rounds']:.1f}"),
         ("blocks simulated, each standing for", f"{data['blocks']:,} x {data['scale']:,.0f}"),
-        ("share of metadata blocks", f"{metadata:.1%}"),
+        ("share of metadata blocks", f"{100 * metadata:.1f} %"),
         ("mean run in file order", f"{data['run_blocks']:.1f} blocks"),
-        ("in address order: next to the one before", f"{data['exact']:.0%}"),
+        ("in address order: next to the one before", f"{100 * number(data, 'exact'):.0f} %"),
         (
             "  up to 512K further",
-            f"{data['near']:.0%}, {format_bytes(round(number(data, 'near_gap')))} on average",
+            f"{100 * number(data, 'near'):.0f} %, {format_bytes(round(number(data, 'near_gap')))} on average",
         ),
         (
             "  further than that",
-            f"{data['far']:.1%}, {format_bytes(round(number(data, 'far_gap')))} on average",
+            f"{100 * number(data, 'far'):.1f} %, {format_bytes(round(number(data, 'far_gap')))} on average",
         ),
         ("file order against address (rank correlation)", f"{data['traversal_order']:.2f}"),
         ("birth against address (rank correlation)", f"{data['birth_order']:.2f}"),
         ("mean position on the drives, 0 outer 1 inner", f"{data['position']:.2f}"),
-        ("metaslabs less than 2 % full", f"{data['empty_slabs']:.0%}"),
+        ("metaslabs less than 2 % full", f"{100 * number(data, 'empty_slabs'):.0f} %"),
     ]
 
 
@@ -192,8 +195,9 @@ def sentences(data: Parsed) -> list[str]:
     """Say what the population means for a resilver."""
     jumps = number(data, "near") + number(data, "far")
     lines = [
-        f"\nA scan in address order (0.8 and later) passes over a gap at {jumps:.0%} of the blocks, nearly"
-        f" all of them short; one in file order (to 0.7) seeks about once in {data['run_blocks']:.1f} blocks."
+        f"\nA scan in address order (0.8 and later) passes over a gap at {100 * jumps:.0f} % of the blocks, "
+        "nearly all of them short; one in file order (to 0.7) seeks about once in "
+        f"{data['run_blocks']:.1f} blocks."
     ]
     if number(data, "run_blocks") < 3:
         lines.append("The files are scattered: a scan in file order is bound by seeks.")

@@ -118,8 +118,8 @@ def show_replay(done: Replay, drive: str) -> None:
         f"{figures['requests']:,} requests ({figures['reads']:,} reads, {figures['writes']:,} writes) "
         f"on {drive} in {format_duration(figures['elapsed_s'])}.",
         f"{figures['requests_per_s']:,.1f} requests per second, {format_rate(figures['bytes_per_s'])}; "
-        f"the drive is busy {figures['utilisation']:.1%} of the time.",
-        f"{figures['sequential_share']:.1%} of the requests go on where the one before ended.",
+        f"the drive is busy {100 * figures['utilisation']:.1f} % of the time.",
+        f"{100 * figures['sequential_share']:.1f} % of the requests begin where the one before ended.",
     )
     grid = rich_table(Grid(("", *names), rows, frozenset(range(1, 7))))
     show(Group(*(Text(line) for line in lines), grid, *_as_it_went(figures)))
@@ -153,5 +153,5 @@ def _as_it_went(figures: Figures) -> list[RenderableType]:
     ]
     if figures["cleaning_s"] > 0.0:
         share = figures["cleaning_s"] / figures["elapsed_s"]
-        found.append(Text(f"The drive rewrites shingled bands {share:.0%} of the time."))
+        found.append(Text(f"The drive rewrites shingled bands {100 * share:.0f} % of the time."))
     return found

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHOWN = 20
 LEAST_ROWS = 2
 """A table of one row has no constant columns."""
-MEETS = "meets it"
+MEETS, FRONT = "meets it", "front"
 HOURS = ("p50", "p90")
 """Columns that are the answer."""
 
@@ -125,7 +125,7 @@ class Design(PrintedAnswer, SavedAnswer, DrawnAnswer):
         """Return the table with all its columns."""
         shown = (self.meeting or list(self.rows))[:SHOWN] if self.question == "layouts" else list(self.rows)
         first = "fill" if self.question == "fill" else "layout"
-        mark = "front" if self.question == "layouts" else MEETS
+        mark = FRONT if self.question == "layouts" else MEETS
         head = (
             first, mark, "drives", "hot spares", "usable", "p50", "p90", "vdev lost in a year", "random/s",
             "read",
@@ -151,7 +151,7 @@ class Design(PrintedAnswer, SavedAnswer, DrawnAnswer):
         if self.question == "worth":
             return stated
         every = self._every()
-        told = (place for place in self._constant(every) if every.head[place] != MEETS)
+        told = (place for place in self._constant(every) if every.head[place] not in (MEETS, FRONT))
         alike = [f"{every.head[place]} {every.rows[0][place]}" for place in told if every.rows[0][place]]
         return (*stated, f"The same in all rows: {'; '.join(alike)}.") if alike else stated
 

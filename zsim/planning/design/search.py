@@ -10,7 +10,8 @@ from pathlib import Path
 from zsim.base.errors import InputError, check_kind, check_number
 from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
-from zsim.base.units import DAY, format_bytes, format_duration, parse_bytes
+from zsim.base.units import DAY, format_bytes, format_drive_size, format_duration, parse_bytes
+from zsim.case.resolve import resolve
 from zsim.planning.design.answer import Design, Step
 from zsim.planning.design.candidates import RAIDZ_WIDTHS, Candidate, for_drives, vdevs_of
 from zsim.planning.design.facts import (
@@ -191,8 +192,13 @@ def _wanted(
 def _stated(context: Context, layout: str | None = None) -> tuple[str, ...]:
     """Return what was stated of pool and failures in words."""
     fields = {name: value for name, value in context.common.items() if value is not None}
-    words = scenario_words(Scenario.from_dict({**fields, "layout": layout or ANY_LAYOUT}))
-    return (*(words if layout else words[1:]), *stated_words(context.inputs))
+    scenario = Scenario.from_dict({**fields, "layout": layout or ANY_LAYOUT})
+    words = scenario_words(scenario)
+    size = format_drive_size(resolve(scenario).drive.capacity_bytes)
+    assumed = (
+        () if {"drive", "drive_size"} & fields.keys() else (f"no drive size (space counts {size} drives)",)
+    )
+    return (*(words if layout else words[1:]), *stated_words(context.inputs), *assumed)
 
 
 def _known_kinds(kinds: Sequence[str]) -> Sequence[str]:

@@ -49,11 +49,12 @@ from zsim.scenario.releases.profile import COPIES
 
 Progress = Callable[[float, str], None]
 WIDEST = 1e-6
+MOST_OF_A_PATH = 4096
 FIRST_SORTED = "openzfs-0.8"
 
 
 def eta(
-    text: str | None = None,
+    text: str | Path | None = None,
     files: Sequence[str | Path] = (),
     *,
     pool: str | None = None,
@@ -66,8 +67,9 @@ def eta(
 
     Parameters
     ----------
-    text : str, optional
-        What ``zpool status`` printed, once or at several moments; other output of the pool may stand beside.
+    text : str or Path, optional
+        What ``zpool status`` printed, once or at several moments, or the path of a file with it; other output
+        of the pool may stand beside.
     files : sequence of str or Path
         Files and directories with the same.
     pool : str, optional
@@ -105,8 +107,15 @@ def eta(
     check_kind("now", now, (datetime, NoneType), "it is a datetime", "write now=datetime.now()")
     if now is not None and now.tzinfo is not None:
         now = now.astimezone().replace(tzinfo=None)
+    if isinstance(text, Path) or (isinstance(text, str) and _is_path(text)):
+        files, text = (text, *files), None
     paste = read_paste(text, files, pool=pool, overrides=overrides, stated=dict(stated or {}), now=now)
     return eta_of(paste.scenario, paste, on_progress)
+
+
+def _is_path(text: str) -> bool:
+    """Tell whether a text is the path of a file; what zpool prints has several lines."""
+    return "\n" not in text and 0 < len(text) < MOST_OF_A_PATH and Path(text).is_file()
 
 
 def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None) -> Eta:

@@ -308,7 +308,7 @@ def _if_rebooted(case: Case, gone: str) -> str:
         # OpenZFS dsl_scan.c:dsl_scan_sync_state: the position is written when the queues are empty.
         work = "reading" if case.operation == "scrub" else "repair"
         return (
-            "a reboot now: a sorted scan saves its position only when all it has collected is issued; in "
-            f"the middle of the {work} it can begin again from zero{gone}; {RATES_ANEW}"
+            f"a reboot in the middle of the {work} can start it again from zero{gone}, because a sorted scan "
+            f"saves its position only when everything it has collected is issued; {RATES_ANEW}"
         )
     return f"a reboot now: the scan resumes from its last txg sync; {RATES_ANEW}"

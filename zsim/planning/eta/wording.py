@@ -37,7 +37,7 @@ VARIED = {"drive_size": "the size of the drives", "fill": "how full the pool is"
 def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     """Yield the lines of an answer, each with a style."""
     yield from _when(answer)
-    yield f"{answer.subject[:1].upper()}{answer.subject[1:]}.", ""
+    yield f"Pool: {answer.subject}.", ""
     for each in answer.assumptions:
         varied = VARIED.get(str(each["field"]), NO_FIELD)
         if each["field"] in NOT_VARIED and not any(words.startswith(varied) for words in answer.missing):

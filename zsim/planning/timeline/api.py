@@ -137,7 +137,9 @@ def _notes(plan: Plan, story: Story) -> tuple[str, ...]:
     pool = story.pool
     notes += dict.fromkeys(pool.notes)
     if not pool.is_whole and not pool.lost and not pool.endless:
-        notes.append("a drive is missing at the end and nothing replaces it")
+        notes.append(
+            "a drive is missing at the end: say what replaces it (--replace-after 12h, or --spares 1)"
+        )
     if any(each.kind == "rebuild" for each in pool.history):
         notes.append("redundancy counts as back when a rebuild ends, although the scrub after it verifies it")
     return tuple(notes)

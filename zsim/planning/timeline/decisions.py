@@ -254,15 +254,17 @@ def _part_of(report: Progress, number: int, count: int, name: str) -> Progress:
 def _nothing_to_choose(now: Plan) -> InputError:
     """Return why there is one way only."""
     if now.running is None:
-        allowed = "nothing runs, waits or disturbs that could be done otherwise"
+        allowed = "no repair runs or waits, and no load is stated, so there is nothing to choose"
         return InputError(
             "decide", None, allowed, "give --done, --waiting, --replace-too, --reboot or a load"
         )
     left = f"; {format_duration(now.running.left[1])} are left" if now.running.left is not None else ""
-    allowed = f"the {now.running.kind} runs, and nothing waits for it or disturbs it: wait{left}"
-    remedy = "ask of something else to be done: --reboot, --replace-too DRIVE, or give what disturbs: --load"
+    allowed = f"the {now.running.kind} runs and nothing else is planned, so all there is to do is wait{left}"
+    remedy = (
+        "say what else may be done: --reboot, --replace-too DRIVE, or a load that could be stopped: --load"
+    )
     if now.running.kind == "scrub":
-        remedy = "ask of something else to be done: --replace-too DRIVE"
+        remedy = "say what else may be done: --replace-too DRIVE"
     return InputError(CHOICE, None, allowed, remedy)
 
 
@@ -420,7 +422,7 @@ def _reason(each: DecisionAlternative, best: DecisionAlternative, own: F64, leas
         return f"{format_duration(longer)} longer with a drive missing"
     if abs(middle) > TIE * _middle(least):
         sure = float(np.mean(np.sign(known) == np.sign(middle)))
-        often = "" if sure >= SURE else f", in {sure:.0%} of the simulated pools"
+        often = "" if sure >= SURE else f", in {100 * sure:.0f} % of the simulated pools"
         return f"{word} {format_duration(abs(middle))} {'later' if middle > 0 else 'earlier'}{often}"
     more = each.found.redone_bytes - best.found.redone_bytes
     return f"{format_bytes(more)} more done twice" if more > 0 else "no difference that counts"
@@ -436,7 +438,7 @@ def _middle(values: F64) -> float:
 
 
 def _level_name(left: int) -> str:
-    return {-1: "data lost", 0: "no redundancy", 1: "one may fail"}.get(left, f"{left} may fail")
+    return {-1: "data lost", 0: "no redundancy for"}.get(left, f"only {left} more may fail for")
 
 
 def state_of(

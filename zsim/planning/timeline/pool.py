@@ -217,10 +217,10 @@ class Pool:
         the txg in which it does, OpenZFS 0.6.5 to 2.3 spa.c).
         """
         if self.rules.restarts(scan.share):
-            self.restart(targets, f"{cause}: the resilver starts over at {scan.share:.0%}")
+            self.restart(targets, f"{cause}: the resilver starts over at {100 * scan.share:.0f} %")
         else:
             self.waiting += targets
-            self.tell(f"{cause}: awaits a pass of its own, the running one is {scan.share:.0%} done")
+            self.tell(f"{cause}: awaits a pass of its own, the running one is {100 * scan.share:.0f} % done")
 
     def restart(self, targets: list[Target], cause: str) -> None:
         """Begin the running resilver again, with more drives and those that wait."""
@@ -545,7 +545,9 @@ class Pool:
             lost = each.go_back(self.rules, each.seconds(self.world))
             self.redone += lost
             if lost:
-                self.tell(f"the {each.kind} of {each.vdev} goes on from its last position, {each.share:.0%}")
+                self.tell(
+                    f"the {each.kind} of {each.vdev} goes on from its last position, {100 * each.share:.0f} %"
+                )
             self.environment.process(self._resume(each))
 
     def _resume(self, found: Pass) -> Steps:

@@ -267,7 +267,7 @@ class Story:
                 continue
             share = self._missed(slot)
             slot.state = "stale" if share > 0 else "whole"
-            text = f"drive {number} of {vdev.name} comes back, {share:.1%} of the blocks missed"
+            text = f"drive {number} of {vdev.name} comes back, {100 * share:.1f} % of the blocks missed"
             if share > 0:
                 self.pool.resilver([Target(event.vdev, number, "returned", share)], text)
             else:
@@ -335,7 +335,7 @@ class Story:
         if scan is None or scan.kind != "resilver":
             self.pool.tell("zpool resilver: no drive needs one")
             return
-        self.pool.restart([], f"zpool resilver: the resilver starts over at {scan.share:.0%}")
+        self.pool.restart([], f"zpool resilver: the resilver starts over at {100 * scan.share:.0f} %")
         self.pool.note()
 
     def _set(self, event: Event) -> None:
@@ -424,7 +424,7 @@ class Story:
             pool.scrub("a scrub runs")
         else:
             self._repair(
-                targets, running.kind == "rebuild", f"a {running.kind} runs, {running.done:.0%} done"
+                targets, running.kind == "rebuild", f"a {running.kind} runs, {100 * running.done:.0f} % done"
             )
         found = pool.repairing
         assert found is not None

@@ -87,7 +87,7 @@ def exposure(level: Level, *, is_last: bool = False) -> str:
     if level.left < 0:
         return f"{level.vdev}: data lost at {clock(level.from_s)}."
     if is_last:
-        return f"{level.vdev}: {words} from {clock(level.from_s)} on, and nothing restores it."
+        return f"{level.vdev}: {words} from {clock(level.from_s)} on."
     length = format_duration(level.to_s - level.from_s)
     return f"{level.vdev}: {words} from {clock(level.from_s)} to {clock(level.to_s)} ({length})."
 

@@ -128,7 +128,7 @@ class Tuning(PrintedAnswer, SavedAnswer, DrawnAnswer):
 
     def _idle(self) -> list[str]:
         names = ", ".join(self.without_effect)
-        return [f"No effect beyond its error: {names}."] if names else []
+        return [f"No effect larger than its error: {names}."] if names else []
 
     def _first(self) -> str:
         best = self.settings[0] if self.settings and self.settings[0].ratio < 1.0 else None
@@ -148,7 +148,7 @@ class Tuning(PrintedAnswer, SavedAnswer, DrawnAnswer):
     def grid(self) -> Grid:
         """Return the table in print; without clients it has no column of their waits."""
         sources, waits = self._sources(), self.default_p99_s is not None
-        head = ("setting", "time", *(("clients p99",) if waits else ()), "effect", "")
+        head = ("setting", "time", *(("clients p99",) if waits else ()), "basis", "")
         rows = []
         for each in self.settings:
             p99 = () if not waits else ("" if each.p99_ratio is None else _times(each.p99_ratio),)

@@ -101,9 +101,15 @@ def missing(prediction: Answer) -> tuple[str, ...]:
     """Say first what nothing names or bounds."""
     known = prediction.uncertainty
     outside = [each for each in strongest(known) if not each.sampled] if known is not None else []
-    beyond = (f"{in_words(each.field)}, outside the interval: {each.words}" for each in outside)
-    told = (*prediction.missing, *beyond)
+    told = (*prediction.missing, *map(_not_varied, outside))
     return (f"NOT STATED: {'; '.join(told)}.",) if told else ()
+
+
+def _not_varied(driver: Driver) -> str:
+    """Return what the interval does not vary, with what other values give, and what to do."""
+    remedy, _, others = driver.words.partition(": ")
+    given = f" ({others})" if others else ""
+    return f"the {in_words(driver.field)}, which the interval does not vary{given}: {remedy}"
 
 
 def _sampling(prediction: Answer) -> tuple[str, ...]:
@@ -113,27 +119,34 @@ def _sampling(prediction: Answer) -> tuple[str, ...]:
     return (f"Sampling error: +/- {format_duration(known.sampling_half_width_s)} (95 %).",)
 
 
+def _counted(number: int) -> str:
+    """Return a count of I/Os as precisely as it is known: three digits."""
+    for size, word in ((10**9, "billion"), (10**6, "million")):
+        if number >= size:
+            return f"{number / size:.3g} {word}"
+    return f"{number:,}"
+
+
 def volume(prediction: Answer) -> str:
     """Say how much is repaired, read and written, and at what pace."""
     p = prediction
+    count = f"{_counted(p.io_count)} I/Os"
     seconds = p.resilver_s.p50 or 1.0
     read, written = format_bytes(p.read_bytes), format_bytes(p.written_bytes)
     if p.operation == "remove":
         memory = format_bytes(p.mapping_bytes or 0)
         return (
             f"{read} read and {written} written at {format_rate(p.written_bytes / seconds)} on average in "
-            f"{p.io_count:,} I/Os; the mapping of what has moved takes {memory} of memory from then on."
+            f"{count}; the mapping of what has moved takes {memory} of memory from then on."
         )
     if p.operation == "expand":
         pace = format_rate(p.read_bytes / seconds)
-        return f"{read} of allocated space copied at {pace} on average in {p.io_count:,} I/Os."
+        return f"{read} of allocated space copied at {pace} on average in {count}."
     if p.operation == "scrub":
-        return f"{read} read at {format_rate(p.read_bytes / seconds)} on average in {p.io_count:,} I/Os."
+        return f"{read} read at {format_rate(p.read_bytes / seconds)} on average in {count}."
     pace = format_rate(p.resilvered_bytes / seconds)
     repaired = format_bytes(p.resilvered_bytes)
-    return (
-        f"{repaired} repaired at {pace} on average; {read} read and {written} written in {p.io_count:,} I/Os."
-    )
+    return f"{repaired} repaired at {pace} on average; {read} read and {written} written in {count}."
 
 
 def bottleneck(prediction: Answer) -> tuple[str, ...]:

@@ -57,7 +57,10 @@ def leaf_asize(drive_bytes: int) -> int:
     OpenZFS include/sys/vdev_impl.h (VDEV_LABEL_START_SIZE, VDEV_LABEL_END_SIZE), vdev.c vdev_open.
     """
     if drive_bytes < MIN_DRIVE_BYTES:
-        raise InputError("drive_size", drive_bytes, "ZFS takes drives from 64 MiB", "give the size as 4TB")
+        remedy = f"write {drive_bytes}TB" if 0 < drive_bytes < 100 else "give the size with a unit, as 4TB"
+        raise InputError(
+            "drive_size", drive_bytes, "ZFS takes drives from 64 MiB (a bare number is bytes)", remedy
+        )
     return (drive_bytes - LABEL_START_BYTES - LABEL_END_BYTES) // LABEL_BYTES * LABEL_BYTES
 
 

@@ -107,6 +107,10 @@ class Draid(VdevKind):
         data = numbers.get("d", max(1, min(DEFAULT_DATA, children - spares - parity)))
         return VdevSpec(self.name, children, parity, data, spares)
 
+    def missing(self, token: str) -> str | None:
+        known = re.fullmatch(r"draid[123]?(?::\d+[ds])*", token)
+        return "the number of drives is missing" if known else None
+
     def word(self, vdev: Shaped) -> str:
         spares = f":{vdev.spares}s" if vdev.spares else ""
         return f"draid{vdev.parity}:{vdev.data}d:{vdev.children}c{spares}"

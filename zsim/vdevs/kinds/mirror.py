@@ -69,7 +69,7 @@ class Mirror(VdevKind):
         return match and VdevSpec(self.name, number_in(match[1], text))
 
     def missing(self, token: str) -> str | None:
-        return "the number of drives is missing, as in mirror2" if token == "mirror" else None
+        return "the number of drives is missing" if token == "mirror" else None
 
     def word(self, vdev: Shaped) -> str:
         return "disk" if vdev.children == 1 else f"mirror{vdev.children}"

@@ -69,16 +69,18 @@ class Raidz(VdevKind):
         return match and self._of(number_in(match[1] or "1", text), number_in(match[2], text))
 
     def missing(self, token: str) -> str | None:
-        known = re.fullmatch(r"raidz[123]", token)
-        return f"the number of drives is missing, as in {token}x6" if known else None
+        known = re.fullmatch(r"raidz[123]?", token)
+        return "the number of drives is missing" if known else None
 
     def word(self, vdev: Shaped) -> str:
         return f"raidz{vdev.parity}x{vdev.children}"
 
     def check(self, vdev: VdevSpec) -> None:
         if not 1 <= vdev.parity <= MAX_PARITY:
-            nearest = min(max(vdev.parity, 1), MAX_PARITY)
-            refuse(str(vdev), "RAID-Z has 1, 2 or 3 parity drives", f"use raidz{nearest}x{vdev.children}")
+            parity, width = min(max(vdev.parity, 1), MAX_PARITY), vdev.children
+            if 1 <= width <= MAX_PARITY:  # the numbers may have changed places: raidz6x2
+                parity, width = width, vdev.parity
+            refuse(str(vdev), "RAID-Z has 1, 2 or 3 parity drives", f"use raidz{parity}x{width}")
         low = vdev.parity + 1
         if not low <= vdev.children <= MAX_CHILDREN:
             reason = f"raidz{vdev.parity} needs {low} to {MAX_CHILDREN} drives (one more than its parity)"
