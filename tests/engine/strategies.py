@@ -277,6 +277,7 @@ def healths(draw: Draw) -> DriveHealth:
         recovery_s=draw(choice(0.0, 0.1, 0.7)),
         fault_after=draw(choice(0, 0, 1, 10)),
         fault_window_s=draw(choice(1.0, 600.0)),
+        fault_delay_s=draw(choice(0.0, 0.0, 0.3)),
         seed=draw(st.integers(0, 1 << 20)),
     )
 

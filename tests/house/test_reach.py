@@ -13,7 +13,7 @@ HELPERS = {
     # Catalogues and layouts, asked for by hand.
     "draid_usable_bytes", "list_enclosures",
     # One block at a time: what tests hold kernels and arrays against.
-    "pieces_of", "raidz_child_pieces", "raidz_column_test",
+    "raidz_child_pieces", "raidz_column_test",
     # A rule of the source that no case here meets: drives are replaced by a resilver, not scrubbed meanwhile.
     "mirror_scrub_reads_all",
 }  # fmt: skip

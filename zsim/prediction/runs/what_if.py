@@ -85,6 +85,16 @@ class Baseline:
         float
             On the same population, with the same seed: common random numbers [1].
         """
+        return self.run(model=model, release=release, operation=operation).time_s / self.result.time_s
+
+    def run(
+        self,
+        *,
+        model: PlaneModel | None = None,
+        release: ReleaseProfile | None = None,
+        operation: Operation | None = None,
+    ) -> MemberResult:
+        """Return the run with other hardware, another release or operation; as `time` takes them."""
         case = replace(
             self.case,
             release=release or self.case.release,
@@ -93,10 +103,8 @@ class Baseline:
         if model is None:
             model = under(self.result.model, case)
         if self.tiled:
-            found = run_pool(case, self.pool, model, self.kept)
-        else:
-            found = run_member(case, pool=self.pool, model=model)
-        return found.time_s / self.result.time_s
+            return run_pool(case, self.pool, model, self.kept)
+        return run_member(case, pool=self.pool, model=model)
 
 
 def bench_of(middle: MiddleWorld) -> Baseline:
