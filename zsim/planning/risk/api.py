@@ -257,7 +257,8 @@ def group_of(vdev: VdevSpec, case: Case, inputs: RiskInputs) -> Group:
     """Return a top-level vdev as the reliability model sees it."""
     return Group.of(
         vdev,
-        discipline=inputs.discipline or _discipline(case.release, inputs),
+        discipline=inputs.discipline
+        or _discipline(case.release, inputs, rebuilt=_is_rebuilt_again(vdev, case)),
         repair=Repair() if inputs.mttr is None else Repair(minimum=0.0),
         correlation_law=inputs.chosen_law,
         shape=inputs.shape,
@@ -266,11 +267,25 @@ def group_of(vdev: VdevSpec, case: Case, inputs: RiskInputs) -> Group:
     )
 
 
-def _discipline(release: ReleaseProfile, inputs: RiskInputs) -> Discipline:
-    """Return what a second failure does to a running repair; papers repair one after the other."""
+def _discipline(release: ReleaseProfile, inputs: RiskInputs, *, rebuilt: bool = False) -> Discipline:
+    """Return what a second failure does to a running repair; papers repair one after the other.
+
+    `rebuilt`: it is a sequential rebuild that the next drive begins anew.
+    """
     if inputs.mttr is not None:
         return "serial"
-    return "restart" if release.second_target == "restart" else "apart"
+    return "restart" if rebuilt or release.second_target == "restart" else "apart"
+
+
+def _is_rebuilt_again(vdev: VdevSpec, case: Case) -> bool:
+    """Tell whether the next drive that fails begins the rebuild of the first anew.
+
+    Where it is attached to the same vdev at once (vdev_rebuild.c:vdev_rebuild, vdev_rebuild_reset_wanted): a
+    second distributed spare.  With one alone it waits for a drive, and the rebuild has ended by then.
+    """
+    if case.operation != "rebuild" or not kind_of(vdev.kind).has_distributed_spares:
+        return False
+    return case.onto_spare and vdev.spares > 1
 
 
 def is_endless(release: ReleaseProfile) -> bool:
