@@ -237,7 +237,7 @@ def test_releases_that_begin_anew_do_so_and_papers_repair_one_after_the_other() 
 
 
 def test_a_rebuild_begins_anew_where_the_next_drive_gets_a_spare_at_once() -> None:
-    """Two distributed spares: both drives are missing until the second pass ends; with one the first goes on."""
+    """Two distributed spares: both are missing until the second pass ends; with one the first goes on."""
     for layout, discipline in (("draid2:4d:14c:2s", "restart"), ("draid2:4d:13c:1s", "apart")):
         case = resolve({"layout": layout, "release": "openzfs-2.4"})
         assert api.group_of(case.layout.vdevs[0], case, RiskInputs()).discipline == discipline
