@@ -652,3 +652,8 @@ def test_a_vdev_is_a_target_while_one_of_its_drives_waits_to_be_written() -> Non
         waiting.append(Target(vdev=1, slot=0))
         assert [pool.is_target(vdev) for vdev in (0, 1)] == [False, True]
         waiting.clear()
+
+
+def test_a_drive_that_goes_offline_can_be_brought_back() -> None:
+    pool = tell([{"do": "offline", "drive": 3}])
+    assert any("comes back with zpool online" in each for each in pool.notes)

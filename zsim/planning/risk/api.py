@@ -22,6 +22,7 @@ from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.planning.risk import reliability
 from zsim.planning.risk.answer import RiskAnswer
+from zsim.planning.risk.bad_sectors import faulted, lost_to_errors, with_certain_loss, words
 from zsim.planning.risk.evaluate import (
     WORLDS_SIMULATED,
     WORLDS_SOLVED,
@@ -302,10 +303,12 @@ def _answer(
     drawn = surface(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
     scores, worlds = drawn.solved.scores, drawn.solved.worlds
     worlds = as_repeated(case, parts[0][1], worlds)
+    errors = () if planned is not None else lost_to_errors(case, hours.p50)
     if planned is not None:
         window = planned.loss(drawn)
     else:
-        window = drawn.loss(in_repair(case, parts[0][1], worlds, method, inputs.seed))
+        gone = faulted(errors) if method == "chain" and inputs.mttr is None else 0
+        window = drawn.loss(in_repair(case, parts[0][1], worlds, method, inputs.seed, gone))
     first = loss_within(parts, worlds, 1.0, method, inputs.seed)
     year = drawn.loss(first)
     years = drawn.loss(loss_within(parts, worlds, inputs.years, method, inputs.seed))
@@ -315,7 +318,7 @@ def _answer(
         stated=(*scenario_words(case.scenario), *stated_words(inputs)),
         window_of="repair" if planned is None else "plan",
         method=method,
-        window=_grades(window),
+        window=with_certain_loss(_grades(window), errors),
         per_year=_grades(year),
         years=_grades(years),
         horizon_years=inputs.years,
@@ -324,7 +327,7 @@ def _answer(
         missing_s=float(drawn.many.missing.mean()),
         movers=movers(scores, first.vdev),
         assumptions=tuple(Assumed(field=name, text=text) for name, text in known.notes.items()),
-        warnings=warnings(case, inputs, planned is not None),
+        warnings=(*warnings(case, inputs, planned is not None), *words(case, errors)),
         inputs={"stated": as_plain(inputs), "taken": _taken(known, len(worlds), parts[0][1])},
         provenance=_provenance(case, inputs),
     )
@@ -335,9 +338,12 @@ def as_repeated(case: Case, group: Group, worlds: Worlds) -> Worlds:
     return repeated_windows(group, worlds) if is_endless(case.release) else worlds
 
 
-def in_repair(case: Case, group: Group, worlds: Worlds, method: Method, seed: int) -> Loss:
-    """Return the chances within one repair of the first vdev, with what is missing when it begins."""
-    missing = missing_at_first(case)
+def in_repair(case: Case, group: Group, worlds: Worlds, method: Method, seed: int, gone: int = 0) -> Loss:
+    """Return the chances within one repair of the first vdev, with what is missing when it begins.
+
+    So many drives more are `gone`, faulted for their errors.
+    """
+    missing = missing_at_first(case) + gone
     if missing != 1:
         return degraded_loss(group, worlds, missing)
     return window_loss(group, worlds, method, seed)

@@ -264,6 +264,10 @@ class Story:
             if slot.state == "whole":
                 slot.state, slot.since = "away", self.pool.now
             self.pool.tell(f"drive {number} of {self.pool.vdevs[event.vdev].name} goes offline")
+        self.pool.notes.append(
+            "a drive that is offline comes back with zpool online should another fail: it lacks only what"
+            " was written meanwhile"
+        )
         self._retime_without_sick(event)
         self.pool.note()
 
