@@ -138,7 +138,7 @@ def read_paste(
             scans.append(read)
     ordered = with_clocks(in_order(scans))
     notes = [*_after_outage(ordered[-1]), *(each.removesuffix(WHO_TELLS) for each in notes)]
-    notes = [*_halted(found[-1][0], scan), *_begun_again(found, scan), *notes]
+    notes = [*_damaged(found[-1][0], scan), *_halted(found[-1][0], scan), *_begun_again(found, scan), *notes]
     # When a pause ends nobody knows: what is left has no date.
     at = None if scan.state == "paused" else _moment(ordered[-1], now)
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
@@ -150,6 +150,22 @@ def read_paste(
         ordered = list(map(of_metadata, ordered))
     paused, name = scan.state == "paused", pool or chosen.name
     return Paste(name, scenario, tuple(ordered), paused, tuple(notes), at, log_alone, dedup_alone)
+
+
+def _damaged(status: PoolStatus, scan: Scan) -> tuple[str, ...]:
+    """Say what damaged files mean for a scan that runs."""
+    if not status.data_errors:
+        return ()
+    told = (
+        f"zpool status knows of {status.data_errors}: zpool status -v names the files, restore them from a"
+        " backup"
+    )
+    if scan.function != "resilver":
+        return (told,)
+    return (
+        f"{told}; up to 0.8 a resilver that meets such a block begins anew when it ends, until these files"
+        " and the snapshots that hold them are deleted, from 2.0 on it ends with errors",
+    )
 
 
 def _halted(status: PoolStatus, scan: Scan) -> list[str]:
