@@ -146,11 +146,6 @@ def test_loads_beyond_any_drive_are_refused_with_what_it_can_do() -> None:
     ("stated", "error", "words"),
     [
         (
-            {"layout": "draid2:4d:12c:2s", "target": "distributed-spare", "replace": 2},
-            NotSimulatedYet,
-            "one dr",
-        ),
-        (
             {"layout": "mirror3", "operation": "rebuild", "replace": 2},
             NotSimulatedYet,
             "one drive of a mirror",

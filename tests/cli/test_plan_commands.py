@@ -15,6 +15,7 @@ from zsim.cli import computing
 from zsim.cli import main as entry
 from zsim.cli.forecasts import compare as compare_module
 from zsim.cli.forecasts import sweep as sweep_module
+from zsim.cli.pools.decide import _is_sick
 from zsim.prediction.answer.prediction import Prediction
 from zsim.scenario.model import Scenario
 
@@ -156,3 +157,10 @@ def test_a_tunable_named_as_a_field_is_told_as_a_number(capsys: pytest.CaptureFi
     words = "sweep --width 3,4 --parity 1 --fill 0.3 --drive-size 20GB --tunable fill=inf"
     assert entry.main(words.split()) == 1, "all rows are refused"
     assert "tunables fill inf; fill 30 %" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("field", ["slow", "attached", "bad_sectors"])
+def test_to_decide_about_a_sick_drive_a_repair_has_just_begun(field: str) -> None:
+    assert _is_sick({"scenario": {"layout": "raidz2x6", field: ["3:5"]}})
+    assert not _is_sick({"scenario": {"layout": "raidz2x6", "fill": 0.5}})
+    assert not _is_sick({"scenario": {"layout": "raidz2x6", field: []}})

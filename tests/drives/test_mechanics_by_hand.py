@@ -455,7 +455,7 @@ def test_drives_that_ail_alike_share_a_row_and_others_have_theirs() -> None:
     assert table["first_bad"].tolist() == [0, 2, 2]
     assert table["end_bad"].tolist() == [2, 2, 4]
     assert places[::2].tolist() == [4, 9, 4, 9]
-    assert table["fault_after"].tolist() == [16, 0, 16], "what a window can count"
+    assert table["fault_after"].tolist() == [64, 0, 64], "what a window can count"
 
 
 def test_rates_fall_by_the_square_root_and_the_whole_takes_its_integral() -> None:

@@ -241,8 +241,10 @@ def ailing(
     table, bad = health_table([DriveHealth(**ails)])
     health, failures = row(table), np.zeros(64)
 
-    def call(at: float = at, offset: int = 0, length: int = 4096, *, write: bool = write) -> float:
-        return float(ailing_time(health, bad, failures, at, offset, length, write, waits, sound))
+    def call(
+        at: float = at, offset: int = 0, length: int = 4096, *, write: bool = write, merged: int = 1
+    ) -> float:
+        return float(ailing_time(health, bad, failures, at, offset, length, write, merged, waits, sound))
 
     return call, table
 
@@ -291,6 +293,29 @@ def test_the_first_error_may_be_one_too_many() -> None:
     read, table = ailing(bad_sectors=(0,), recovery_s=0.1, fault_after=1, fault_window_s=1.0)
     read(at=3.0)
     assert table["faulted"][0] == pytest.approx(3.11)
+
+
+@pytest.mark.parametrize(("merged", "after", "faulted"), [(8, 10, False), (9, 10, True), (1, 1, True)])
+def test_an_aggregate_reports_one_error_more_than_it_has_parts(
+    merged: int, after: int, faulted: bool
+) -> None:
+    """The aggregate itself and each I/O in it (OpenZFS zio.c:zio_done); one that stands alone reports one."""
+    read, table = ailing(bad_sectors=(0,), recovery_s=7.0, fault_after=after, fault_delay_s=15.0)
+    read(at=1.0, merged=merged)
+    assert (table["errors"][0], table["reported"][0]) == (1, merged + 1 if merged > 1 else 1)
+    assert table["failed_bytes"][0] == 4096
+    assert np.isfinite(table["faulted"][0]) == faulted
+    if faulted:
+        assert table["faulted"][0] == pytest.approx(1.01 + 7.0 + 15.0)
+
+
+def test_a_rule_that_has_fired_does_not_begin_anew() -> None:
+    places = tuple(number * MIB for number in range(3))
+    read, table = ailing(bad_sectors=places, recovery_s=7.0, fault_after=1, fault_delay_s=15.0)
+    for number in range(3):
+        assert (read(at=number * 8.0, offset=number * MIB) > 0.0) == (number * 8.0 < 22.01)
+    assert table["faulted"][0] == pytest.approx(22.01)
+    assert read(at=23.0) == 0.0
 
 
 def test_never_to_fault_is_never() -> None:

@@ -197,7 +197,8 @@ def test_a_drive_of_which_nothing_is_said_ails_from_nothing() -> None:
     """Faults are counted over the ten minutes of ZED (10 I/O errors in 600 s, zfs_diagnosis.c)."""
     assert asdict(DriveHealth()) == {
         "stutter_share": 0, "stutter_s": 0, "spell_factor": 1, "spell_s": 0, "between_s": 0,
-        "bad_sectors": (), "recovery_s": 0, "fault_after": 0, "fault_window_s": 600, "seed": 0,
+        "bad_sectors": (), "recovery_s": 0, "fault_after": 0, "fault_window_s": 600, "fault_delay_s": 0,
+        "seed": 0,
     }  # fmt: skip
 
 

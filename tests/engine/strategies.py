@@ -232,15 +232,17 @@ def vdev_models(draw: Draw, first_leaf: int, scrub: bool) -> VdevModel:
     if scrub and not draw(st.booleans()):
         lost = []
     fate = draw(st.permutations([*lost, *["good"] * (children - len(lost))]))
-    read, write, following = [], [], first_leaf
+    read, write, following, number = [], [], first_leaf, 0
     for each in fate:
         here = each in {"good", "live", "overwritten"}
-        read.append(following if here else TO_SPARE if each == "rebuilt" else -1)
+        spare = TO_SPARE - number % max(1, spares)
+        number += each in {"rebuilt", "spared"}
+        read.append(following if here else spare if each == "rebuilt" else -1)
         if each == "overwritten":
             write.append(following)
         following += read[-1] >= 0
         if each != "overwritten":
-            write.append(following if each in {"dead", "live"} else TO_SPARE if each == "spared" else -1)
+            write.append(following if each in {"dead", "live"} else spare if each == "spared" else -1)
             following += write[-1] >= 0
     return VdevModel(
         kind=kind,
@@ -277,6 +279,7 @@ def healths(draw: Draw) -> DriveHealth:
         recovery_s=draw(choice(0.0, 0.1, 0.7)),
         fault_after=draw(choice(0, 0, 1, 10)),
         fault_window_s=draw(choice(1.0, 600.0)),
+        fault_delay_s=draw(choice(0.0, 0.0, 0.3)),
         seed=draw(st.integers(0, 1 << 20)),
     )
 

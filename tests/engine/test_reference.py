@@ -501,10 +501,18 @@ def map_bytes(scenario: Scenario) -> Counter[int]:
             vdev = scenario.model.vdevs[number]
             for child, place, size in columns_of(vdev, offset, int(items.psize[item]), data):
                 target = vdev.write_leaf[child]
-                if target == TO_SPARE:
-                    permutations = draid_permutations(len(vdev.read_leaf))
-                    spare = draid_spare(0, place, vdev.data, vdev.parity, vdev.spares, permutations)
+                permutations = draid_permutations(len(vdev.read_leaf)) if vdev.spares else None
+                for _ in range(vdev.spares if target <= TO_SPARE else 0):
+                    spare = draid_spare(
+                        TO_SPARE - target, place, vdev.data, vdev.parity, vdev.spares, permutations
+                    )
+                    # One on a failed child is on the spare of that, if it has any.
                     target = vdev.read_leaf[spare]
+                    target = vdev.write_leaf[spare] if target == -1 else target
+                    if target > TO_SPARE:
+                        target = vdev.read_leaf[spare]
+                        break
+                target = max(-1, target)
                 wanted[target] += size
                 if vdev.kind == "draid" and not was_read:
                     wanted[vdev.read_leaf[child]] += size

@@ -136,25 +136,28 @@ def test_bad_sectors_without_redundancy_cost_two_recoveries_each() -> None:
     assert found.end - ran(bare)[0].end == pytest.approx(errors * 2 * ERC_S, rel=0.02)
 
 
-def test_the_tenth_error_in_ten_minutes_faults_a_source_that_is_not_needed() -> None:
+def test_ten_reports_in_ten_minutes_fault_a_source_that_is_not_needed() -> None:
+    """Each read that fails is reported for the aggregate and for each I/O in it: ten are a few reads."""
     health = DriveHealth(bad_sectors=scattered(200, 512 * MIB), recovery_s=ERC_S, fault_after=10)
     found, run = ran(with_leaf(sound(), health=health))
     state = run.plane.health[SICK]
-    assert state["errors"] == 10
+    assert 1 <= state["errors"] < 10 <= state["reported"]
     assert found.end < ran(sound())[0].end + 11 * ERC_S
 
 
 def test_a_sector_that_was_rewritten_reads_well() -> None:
     table, bad = health_table([DriveHealth(bad_sectors=(8192,), recovery_s=1.0)])
     failures = np.zeros(16)
-    times = [ailing_time(table[0], bad, failures, float(n), 4096, 8192, False, 0.0, 0.01) for n in range(2)]
+    times = [
+        ailing_time(table[0], bad, failures, float(n), 4096, 8192, False, 1, 0.0, 0.01) for n in range(2)
+    ]
     assert times == [pytest.approx(1.01), pytest.approx(0.01)]
 
 
 def test_slow_spells_last_and_return_as_stated() -> None:
     table, bad = health_table([DriveHealth(spell_factor=4.0, spell_s=2.0, between_s=6.0, seed=5)])
     failures, moments = np.zeros(16), np.arange(0.0, 40_000.0, 0.5)
-    times = [ailing_time(table[0], bad, failures, at, 0, 4096, False, 0.0, 1.0) for at in moments]
+    times = [ailing_time(table[0], bad, failures, at, 0, 4096, False, 1, 0.0, 1.0) for at in moments]
     assert np.mean(np.array(times) > 1.0) == pytest.approx(0.25, abs=0.01)
 
 

@@ -9,10 +9,7 @@ import zsim
 
 PACKAGE = Path(zsim.__file__).parent
 ROOMS = ("vdevs", "drives")
-HELPERS = {
-    # One block at a time: what tests hold kernels against.
-    "pieces_of",
-}  # fmt: skip
+HELPERS: set[str] = set()
 """For people who read and try things: nothing of zsim calls them."""
 
 

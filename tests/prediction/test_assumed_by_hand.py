@@ -100,9 +100,7 @@ def test_many_drives_are_told_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulated, "NAMED_EACH", 2)
     two = [{"what": "drive", "drive": name, "busy": 0.5} for name in ("sda", "sdb", "sdb")]
     scan = {"what": "running", "kind": "scrub"}
-    assert simulated.text_of("evidence", [*two, scan]) == (
-        "activity of sda; activity of sdb; running scrub"
-    )
+    assert simulated.text_of("evidence", [*two, scan]) == ("activity of sda; activity of sdb; running scrub")
     more = [*two, {"what": "drive", "drive": "sda", "read_errors": 1}, scan]
     assert simulated.text_of("evidence", more) == "running scrub; activity or errors of 2 drives"
 

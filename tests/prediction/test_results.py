@@ -65,7 +65,9 @@ def lost(seconds: float, faulted: float | None) -> LostTime:
 
 
 def test_waits_for_bad_sectors_come_on_top(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results, "recovery", lambda case, sound_s: (lost(300.0, None), lost(60.0, None)))
+    monkeypatch.setattr(
+        results, "recovery", lambda case, sound_s, known: (lost(300.0, None), lost(60.0, None))
+    )
     assert ensemble().with_errors(3600.0) == pytest.approx(3960.0)
     assert ensemble().quantiles[1] == pytest.approx(3960.0)
     assert ensemble().sound_quantiles[1] == pytest.approx(3600.0)
@@ -73,7 +75,7 @@ def test_waits_for_bad_sectors_come_on_top(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_slow_drive_that_is_faulted_holds_nothing_up_after(monkeypatch: pytest.MonkeyPatch) -> None:
     """Faulted after 1000 s, 100 of them waits: a quarter is done, the rest goes twice as fast."""
-    monkeypatch.setattr(results, "recovery", lambda case, sound_s: (lost(100.0, 1000.0),))
+    monkeypatch.setattr(results, "recovery", lambda case, sound_s, known: (lost(100.0, 1000.0),))
     known = ensemble()
     known.without_faulted = 0.5
     assert known.with_errors(3600.0) == pytest.approx(3600.0 * (0.25 + 0.75 * 0.5) + 100.0)
@@ -82,7 +84,7 @@ def test_a_slow_drive_that_is_faulted_holds_nothing_up_after(monkeypatch: pytest
 
 
 def test_a_drive_faulted_after_the_end_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results, "recovery", lambda case, sound_s: (lost(100.0, 9000.0),))
+    monkeypatch.setattr(results, "recovery", lambda case, sound_s, known: (lost(100.0, 9000.0),))
     known = ensemble()
     known.without_faulted = 0.5
     assert known.with_errors(3600.0) == pytest.approx(3700.0)

@@ -22,17 +22,10 @@ def refuse_what_is_missing(case: Case) -> None:
     Raises
     ------
     NotSimulatedYet
-        For several drives into distributed spares, and several sides of a mirror rebuilt at a time.
+        For several sides of a mirror rebuilt at a time.
     InputError
         For a removal without room, a replacement that is too small, and loads that no drive serves.
     """
-    if case.onto_spare and case.replace > 1:
-        raise NotSimulatedYet(
-            "replace",
-            case.replace,
-            "one drive into a distributed spare at a time",
-            "take target new-drive",
-        )
     replicated = kind_of(case.layout.vdevs[0].kind).is_replicated
     if case.operation == "rebuild" and case.replace > 1 and replicated:
         raise NotSimulatedYet("replace", case.replace, "one drive of a mirror is rebuilt at a time", "")

@@ -90,8 +90,8 @@ class VdevModel:
     read_leaf : tuple of int
         Leaf that holds each child's data, -1 if it cannot be read.
     write_leaf : tuple of int
-        Leaf to be repaired of each child, -1: none; `TO_SPARE`: its data go to the dRAID's first
-        distributed spare.
+        Leaf to be repaired of each child, -1: none; ``TO_SPARE - n``: its data go to distributed spare n of
+        the dRAID, counted from 0.
     data, spares : int
         Data columns of a group and distributed spares, where the kind has them.
     grown : int

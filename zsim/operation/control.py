@@ -51,6 +51,11 @@ class Plane(Protocol):
         ...
 
     @property
+    def health(self) -> Records:
+        """What ails the leaves, and the state that they are in, records of HEALTH_DTYPE."""
+        ...
+
+    @property
     def records(self) -> Records:
         """Finished commands kept, records of RECORD_DTYPE."""
         ...

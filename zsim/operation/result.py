@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from zsim.base.arrays import I64, Rows
+from zsim.drives.physics.ailing import HEALTH_DTYPE
 from zsim.engine.codes import LATENCY_BINS
 from zsim.operation.ledger import ByPhase
 
@@ -99,6 +100,8 @@ class RunResult:
         How often clients of each kind waited how long (`zsim.engine.leaf_rules.wait_bin`).
     by_phase : dict of str to tuple of (float, float, float), one a leaf
         Busy time [s], bytes read and bytes written, see `zsim.operation.ledger`.
+    health : ndarray of HEALTH_DTYPE
+        Errors of the leaves, and when they were faulted.
     """
 
     end: float
@@ -123,3 +126,4 @@ class RunResult:
     clients: list[tuple[int, float]] = field(default_factory=list)
     waits: I64 = field(default_factory=lambda: np.zeros((0, LATENCY_BINS), np.int64))
     by_phase: ByPhase = field(default_factory=dict)
+    health: Rows = field(default_factory=lambda: np.zeros(0, HEALTH_DTYPE))

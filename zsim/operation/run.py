@@ -270,6 +270,7 @@ class Run:
             clients=plane.client_answers,
             waits=plane.waits.copy(),
             by_phase=self._booked(),
+            health=plane.health.copy(),
         )
 
 

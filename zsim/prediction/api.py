@@ -166,7 +166,7 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
     low, middle, high = work.quantiles
     sound_s = work.sound_quantiles[1]
     paired = paired or PairedMedians()
-    sick = sick_drives(bench, sound_s, middle, paired.sound_s)
+    sick = sick_drives(bench, sound_s, middle, work.lost(sound_s), paired.sound_s)
     lost_s = math.fsum(each.lost_s for each in sick)
     answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
     orders = other_order(bench, middle) if extent == "all" and case.operation != "scrub" else ()
@@ -196,7 +196,13 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
         alternatives=orders,
         progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
         advice=_advice(work, middle, orders, without, sick) if extent == "all" else (),
-        warnings=(*warnings(case), *_short_of_precision(work), *sorted(work.notes), *notes),
+        warnings=(
+            *warnings(case),
+            *_begun_again(case, sick),
+            *_short_of_precision(work),
+            *sorted(work.notes),
+            *notes,
+        ),
         evidence=evidence,
         assumptions=simulated(case, bench.case, () if case.exact else work.inputs),
         provenance=provenance_of(case),
@@ -323,6 +329,17 @@ def _stretched(parts: dict[str, float], total: float) -> dict[str, float]:
     # Python 3.12 adds floats otherwise than 3.11 does: its `sum` keeps what is lost.
     whole = math.fsum(parts.values())
     return {name: seconds * total / whole for name, seconds in parts.items()} if whole > 0 else {}
+
+
+def _begun_again(case: Case, sick: tuple[SickDrive, ...]) -> tuple[str, ...]:
+    """Say so where blocks that cannot be read make the resilver begin anew (dsl_scan.c dsl_scan_done)."""
+    ends = case.operation != "resilver" or case.release.openzfs_version >= (2, 0)
+    if ends or not any(each.unreadable for each in sick):
+        return ()
+    return (
+        f"{case.release.name} begins a resilver that met an unreadable block anew, again and again, until the"
+        " files are deleted (and the snapshots that hold them): the time is that of one pass",
+    )
 
 
 def _full(fill: float) -> str:

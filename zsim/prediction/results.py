@@ -13,7 +13,7 @@ from zsim.base.normal import Z90
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.prediction.answer.records import Driver
-from zsim.prediction.inputs.bad_sectors import recovery
+from zsim.prediction.inputs.bad_sectors import LostTime, ReadErrors, recovery
 from zsim.prediction.inputs.ensemble import Unknown, draw_members, place_of, unknowns
 from zsim.prediction.inputs.points import values_of
 from zsim.prediction.runs.member import MemberResult
@@ -57,7 +57,11 @@ class EnsembleResult:
     exact : MemberResult or None
         The run of every I/O, where one was asked for.
     without_faulted : float
-        The duration without the drives that ZED faults, over that with them.
+        The duration without the drives that are faulted for their errors, over that with them.
+    read_errors : dict of int to ReadErrors
+        What a read of a bad sector does to the scan, by leaf, as it was simulated.
+    lost_exactly : tuple of LostTime or None
+        What bad sectors cost in the run of every I/O; None where there was none.
     evidence : Weighing or None
         Everything that the pool has shown; None without evidence.
     weighing : Weighing or None
@@ -76,6 +80,8 @@ class EnsembleResult:
         self.drawn: F64 | None = None
         self.exact: MemberResult | None = None
         self.without_faulted = 1.0
+        self.read_errors: dict[int, ReadErrors] = {}
+        self.lost_exactly: tuple[LostTime, ...] | None = None
         self.evidence: Weighing | None = None
         self.weighing: Weighing | None = None
         self._take(case)
@@ -173,8 +179,16 @@ class EnsembleResult:
     @property
     def quantiles(self) -> tuple[float, float, float]:
         """The 10th, 50th and 90th percentile of the duration [s]."""
+        if self.exact is not None:
+            return (self.exact.time_s,) * 3
         low, middle, high = map(self.with_errors, self.sound_quantiles)
         return low, middle, high
+
+    def lost(self, sound_s: float) -> tuple[LostTime, ...]:
+        """Return what bad sectors cost, by drive, where the duration is so long without them [s]."""
+        if self.lost_exactly is not None:
+            return self.lost_exactly
+        return recovery(self.case, sound_s, self.read_errors)
 
     def with_errors(self, sound_s: float) -> float:
         """Return a duration with the waits for bad sectors; a faulted drive holds nothing up after.
@@ -190,7 +204,7 @@ class EnsembleResult:
             ``sound_s + waits`` [s]; what is left when the last faulted drive is faulted goes at the pace
             without those drives.
         """
-        lost = recovery(self.case, sound_s)
+        lost = self.lost(sound_s)
         waited = math.fsum(each.seconds for each in lost)
         faulted = [each.faulted_s for each in lost if each.faulted_s is not None]
         if not faulted:
@@ -205,7 +219,8 @@ class EnsembleResult:
         Those of the response times the level; the error of the median widens the outer two (`with_sampling`).
         """
         if self.exact is not None:
-            return (self.exact.time_s,) * 3
+            waited = math.fsum(each.seconds for each in self.lost_exactly or ())
+            return (max(0.0, self.exact.time_s - waited),) * 3
         known, factor = self.response, self.level.factor
         low, middle, high = (
             with_sampling(each / known.p50, self.half_width) for each in (known.p10, known.p50, known.p90)

@@ -29,7 +29,7 @@ from zsim.prediction.results import EnsembleResult
 from zsim.prediction.runs.member import MemberResult, setup_of
 from zsim.prediction.runs.middle import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
 from zsim.prediction.runs.one_tile import run_pool, run_world
-from zsim.prediction.runs.sick_drives import without_faulted
+from zsim.prediction.runs.sick_drives import read_errors, without_faulted
 from zsim.prediction.runs.sitting import sits_out
 from zsim.prediction.runs.stretch import stretch
 from zsim.prediction.runs.what_if import Baseline, bench_of, verifying_scrub
@@ -177,6 +177,7 @@ class Work(EnsembleResult):
 
         self.exact_run = ExactRun(self.case, self.progress)
         self.exact = self.exact_run.execute()
+        self.lost_exactly = self.exact_run.lost(self.read_errors)
         assert self.bench is not None
         self.bench = replace(self.bench, detail=self.exact)
 
@@ -432,7 +433,8 @@ class Work(EnsembleResult):
             found = latencies(setup, stretch(bench, self._bench_blocks))
             self.clients = tuple(Clients(**asdict(each)) for each in found)
         self.scrub_share = verifying_scrub(bench)
-        self.without_faulted = without_faulted(bench, self.sound_quantiles[1])
+        self.read_errors = read_errors(bench)
+        self.without_faulted = without_faulted(bench, self.lost(self.sound_quantiles[1]))
 
     @property
     def _bench_blocks(self) -> int:

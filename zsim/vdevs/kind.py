@@ -214,7 +214,8 @@ class Kernels(NamedTuple):
     needs_child : callable
         ``(offset, psize, shape, table, child)``: whether a resilver of a child has to read the block.
     spare : callable
-        ``(place, shape, table)``: the child that holds the first distributed spare at a child offset.
+        ``(spare, place, shape, table)``: the child that holds a distributed spare, counted from 0, at a
+        child offset.
     """
 
     asize: Callable[..., int]
@@ -232,7 +233,7 @@ def whole_block(offset: int, psize: int, shape: VdevShape) -> int:
 
 
 @njit
-def no_spare(place: int, shape: VdevShape, table: Integers) -> int:
+def no_spare(spare: int, place: int, shape: VdevShape, table: Integers) -> int:
     """Return -1: most kinds have no distributed spares."""
     return -1
 

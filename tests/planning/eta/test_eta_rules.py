@@ -11,6 +11,7 @@ import pytest
 
 from tests.observe.zpool.test_pastes_as_made import MOVES, REMOVAL
 from zsim.observe.zpool.scan import Scan
+from zsim.observe.zpool.status import read_status
 from zsim.planning.eta import reading, reasons
 from zsim.planning.eta.reading import in_order
 from zsim.planning.eta.reasons import (
@@ -422,3 +423,24 @@ def test_what_stands_still_says_why(state: str, scan_state: Any, words: str) -> 
         Scan("scrub", "paused", since=SINCE, at=AT, elapsed=5.0),
     ):
         assert "without another pause" not in reading._halted(SimpleNamespace(state="ONLINE"), less)[0]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("errors", "words"),
+    [
+        ("No known data errors", ""),
+        ("3 data errors, use '-v' for a list", "3 data errors"),
+        ("1 data errors, use '-v' for a list", "1 data error"),
+        ("Permanent errors have been detected in the following files:", "permanent errors in files"),
+    ],
+)
+def test_damaged_files_are_told_with_what_a_resilver_makes_of_them(errors: str, words: str) -> None:
+    """To 0.8 it begins anew until they are gone (issue 2867), of a scrub nothing follows."""
+    (status,) = read_status(f"  pool: tank\n state: ONLINE\nconfig:\n\nerrors: {errors}\n")
+    assert status.data_errors == words
+    resilver = reading._damaged(status, Scan(function="resilver", state="running"))
+    scrub = reading._damaged(status, Scan(function="scrub", state="running"))
+    assert bool(resilver) == bool(scrub) == bool(words)
+    assert all(words in each for each in (*resilver, *scrub))
+    assert ("begins anew" in " ".join(resilver)) == bool(words)
+    assert "begins anew" not in " ".join(scrub)

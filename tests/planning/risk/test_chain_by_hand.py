@@ -236,6 +236,15 @@ def test_releases_that_begin_anew_do_so_and_papers_repair_one_after_the_other() 
     assert api._discipline(new, RiskInputs(mttr=DAY)) == "serial"
 
 
+def test_a_rebuild_begins_anew_where_the_next_drive_gets_a_spare_at_once() -> None:
+    """Two distributed spares: both are missing until the second pass ends; with one the first goes on."""
+    for layout, discipline in (("draid2:4d:14c:2s", "restart"), ("draid2:4d:13c:1s", "apart")):
+        case = resolve({"layout": layout, "release": "openzfs-2.4"})
+        assert api.group_of(case.layout.vdevs[0], case, RiskInputs()).discipline == discipline
+    new = resolve({"layout": "draid2:4d:14c:2s", "release": "openzfs-2.4", "target": "new-drive"})
+    assert api.group_of(new.layout.vdevs[0], new, RiskInputs()).discipline == "apart"
+
+
 def test_hours_that_are_stated_are_not_predicted() -> None:
     def never(*_: Any) -> Quantiles:
         raise AssertionError

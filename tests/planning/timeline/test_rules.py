@@ -215,12 +215,61 @@ def test_what_looks_at_a_pass_as_it_goes_on_does_not_hold_it() -> None:
 # --- spares
 
 
-def test_zed_rebuilds_mirrors_sequentially_from_2_1() -> None:
-    old, new = (tell([FAIL], release, "mirror2", spares=1) for release in ("openzfs-2.0", "openzfs-2.1"))
-    assert hours(old) == [(0, 10)]
+def test_zed_rebuilds_distributed_spares_alone_sequentially() -> None:
+    """A hot spare is resilvered, in mirrors too (zfs_retire.c:replace_with_spare, 2.1.0 to 2.4.4)."""
+    for release in ("openzfs-2.0", "openzfs-2.1", "openzfs-2.4"):
+        assert hours(tell([FAIL], release, "mirror2", spares=1)) == [(0, 10)], release
+    new = tell([FAIL], "openzfs-2.1", "draid1:4d:12c:1s")
     assert hours(new, "rebuild") == [(0, 10)]
     assert hours(new, "scrub") == [(10, 15)]
-    assert hours(tell([FAIL], "openzfs-2.1", "raidz2x6", spares=1)) == [(0, 10)]
+
+
+SECOND_FAILS = {"do": "fail", "drive": 1, "at": "40%"}
+
+
+def test_a_second_failure_of_a_draid_begins_the_rebuild_anew_into_both_spares() -> None:
+    """4 of 10 hours are lost; both drives are missing until 4 + 10."""
+    passes = KnownPasses()
+    pool = tell([FAIL, SECOND_FAILS], "openzfs-2.4", "draid2:4d:14c:2s", passes)
+    assert hours(pool, "rebuild") == [(0, 4), (4, 14)]
+    assert hours(pool, "scrub") == [(14, 19)]
+    assert left(pool, "draid2:4d:14c:2s-0") == [(0, 2), (0, 1), (4, 0), (14, 2)]
+    asked = [(each["drives"], each["kind"], each["target"]) for each in passes.asked]
+    assert asked == [(1, "rebuild", "distributed-spare"), (2, "rebuild", "distributed-spare")]
+    assert pool.redone == 400
+    assert pool.vdevs[0].spares == 0
+
+
+def test_with_one_distributed_spare_the_second_drive_waits_for_a_replacement() -> None:
+    """The rebuild goes on; a replacement meanwhile is refused, made when it ends, and heals (10 to 20 h)."""
+    replaced = {"do": "replace", "drive": 1, "after": "1h"}
+    pool = tell([FAIL, SECOND_FAILS, replaced], "openzfs-2.4", "draid2:4d:13c:1s")
+    assert hours(pool, "rebuild") == [(0, 10)]
+    assert hours(pool) == [(10, 20)]
+    assert left(pool, "draid2:4d:13c:1s-0") == [(0, 2), (0, 1), (4, 0), (10, 1), (20, 2)]
+    assert told(pool, "refused while a rebuild runs")
+
+
+def test_a_third_failure_within_the_rebuild_of_two_suspends_a_draid2() -> None:
+    third = {"do": "fail", "drive": 2, "at": "50%"}
+    pool = tell([FAIL, SECOND_FAILS, third], "openzfs-2.4", "draid2:4d:14c:2s")
+    assert pool.lost
+    assert left(pool, "draid2:4d:14c:2s-0")[-1] == (9, -1)
+
+
+def test_zed_does_not_try_again_what_zfs_has_refused() -> None:
+    """No distributed spare while a resilver runs, no hot spare while a rebuild does (spa_vdev_attach)."""
+    healing = [{"do": "replace", "drive": 3}, {**FAIL, "at": "50%"}]
+    pool = tell(healing, "openzfs-2.4", "draid2:4d:14c:2s")
+    assert (hours(pool), hours(pool, "rebuild")) == ([(0, 10)], [])
+    assert told(pool, "no distributed spare for drive 0 of draid2:4d:14c:2s-0: refused while a resilver runs")
+    assert not pool.is_whole
+    # With a hot spare beside them that one goes in, and waits for its pass.
+    assert len(hours(tell(healing, "openzfs-2.4", "draid2:4d:14c:2s+spare:1"))) == 2
+    both = [{**REPLACE, "sequential": True}, {"do": "fail", "vdev": 1, "drive": 0, "after": "4h"}]
+    pool = tell(both, "openzfs-2.4", "2*mirror2", spares=1)
+    assert (hours(pool, "rebuild"), hours(pool), pool.spares) == ([(0, 10)], [], 1)
+    assert told(pool, "no hot spare for drive 0 of mirror-1: refused while a rebuild runs")
 
 
 def test_no_spare_for_a_special_vdev_from_2_1() -> None:
@@ -525,7 +574,7 @@ def test_systems_stand_where_their_code_was_taken_from() -> None:
     assert choice("freebsd-10.3", "unreadable_block") == "start-over"
     assert choice("solaris-11.2", "zpool_resilver") == "none"
     assert choice("openzfs-2.0.7", "hot_spare") == "healing"
-    assert choice("openzfs-2.1.0", "hot_spare") == "sequential-first"
+    assert choice("openzfs-2.1.0", "hot_spare") == "sequential-if-distributed"
 
 
 def test_a_vdev_is_a_target_while_one_of_its_drives_waits_to_be_written() -> None:
@@ -535,3 +584,8 @@ def test_a_vdev_is_a_target_while_one_of_its_drives_waits_to_be_written() -> Non
         waiting.append(Target(vdev=1, slot=0))
         assert [pool.is_target(vdev) for vdev in (0, 1)] == [False, True]
         waiting.clear()
+
+
+def test_a_drive_that_goes_offline_can_be_brought_back() -> None:
+    pool = tell([{"do": "offline", "drive": 3}])
+    assert any("comes back with zpool online" in each for each in pool.notes)

@@ -54,11 +54,13 @@ def test_a_drive_that_sits_out_is_not_told_to_be_taken_offline() -> None:
 @pytest.mark.parametrize("faulted_s", [None, 120.0, 0.0])
 def test_errors_come_first_with_their_time_and_when_zed_faults_the_drive(faulted_s: float | None) -> None:
     """Ten errors in ten minutes, zed's default for I/O errors."""
-    first, *rest = said(errors=12, error_s=7.0, lost_s=84.0, faulted_s=faulted_s, left=2, sets_pace=False)
+    by = "ZED: 10 I/O errors in 10 min"
+    lost = {"errors": 12, "error_s": 7.0, "lost_s": 84.0, "faulted_s": faulted_s, "faulted_by": by}
+    first, *rest = said(**lost, left=2, sets_pace=False)
     assert first.startswith("12 reads of drive 3 fail, each after 7 s: ")
-    assert ("ZED faults it" in first) is (faulted_s is not None)
+    assert ("It is faulted" in first) is (faulted_s is not None)
     if faulted_s is not None:
-        assert first.endswith("(10 errors in 10 minutes); from then on the vdev can lose 2 more.")
+        assert first.endswith(f"({by}); from then on the vdev can lose 2 more.")
     assert rest == ["Drive 3 (generic-4tb, 3 times slower) holds nothing up."]
     assert not said(errors=0, lost_s=84.0)[0].startswith("0 reads")
 

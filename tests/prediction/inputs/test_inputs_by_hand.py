@@ -22,6 +22,7 @@ from zsim.engine.model import ClientModel
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.inputs import bad_sectors, clients, population, sick
 from zsim.prediction.inputs.ensemble import Unknown, normal_strata
+from zsim.prediction.inputs.fault_rules import FaultRule, fault_rule
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.statistics import response, sensitivity
 
@@ -207,16 +208,41 @@ def test_an_error_costs_the_limit_of_the_drive_or_the_timeouts_of_the_platform(
 
 def test_the_tenth_error_within_ten_minutes_faults_a_drive_that_can_be_spared() -> None:
     """Each read that fails takes 7 s, so that later ones come later."""
-    even = np.arange(12) * 50.0
-    found = bad_sectors._waited(3, even, 7.0, True)
+    even, zed = np.arange(12) * 50.0, FaultRule("ZED", 10, 600.0, 0.0)
+    found = bad_sectors._waited(3, even, 7.0, 1, zed)
     assert (found.errors, found.seconds, found.faulted_s) == (10, 70.0, 450.0 + 70.0)
-    assert bad_sectors._waited(3, even, 7.0, False) == bad_sectors.LostTime(3, 84.0, 12, 7.0, None)
+    assert bad_sectors._waited(3, even, 7.0, 1, None) == bad_sectors.LostTime(3, 84.0, 12, 7.0, None)
     # From the first to the tenth 9 x 60 + 63 = 603 s are too long, 9 x 59 + 63 = 594 not.
-    assert bad_sectors._waited(3, np.arange(12) * 60.0, 7.0, True).faulted_s is None
-    assert bad_sectors._waited(3, np.arange(12) * 59.0, 7.0, True).errors == 10
-    exact = bad_sectors._waited(3, np.arange(10) * (600.0 - 63.0) / 9.0, 7.0, True)
+    assert bad_sectors._waited(3, np.arange(12) * 60.0, 7.0, 1, zed).faulted_s is None
+    assert bad_sectors._waited(3, np.arange(12) * 59.0, 7.0, 1, zed).errors == 10
+    exact = bad_sectors._waited(3, np.arange(10) * (600.0 - 63.0) / 9.0, 7.0, 1, zed)
     assert exact.faulted_s == pytest.approx(537.0 + 70.0)
-    assert bad_sectors._waited(3, even[:9], 7.0, True).faulted_s is None
+    assert bad_sectors._waited(3, even[:9], 7.0, 1, zed).faulted_s is None
+    # Reported five times each, two are enough; 15 s later it is faulted, and one more has come by then.
+    late = zed._replace(delay_s=15.0)
+    two = bad_sectors.LostTime(3, 21.0, 3, 7.0, 5.0 + 14.0 + 15.0)
+    assert bad_sectors._waited(3, np.arange(12) * 5.0, 7.0, 5, late) == two
+    # Another drive of the vdev had an error before.
+    assert bad_sectors._waited(3, even, 7.0, 1, zed, until=500.0).faulted_s is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [
+        ({"release": "openzfs-2.4"}, ("ZED", 10, 600.0, 15.0, True)),
+        ({"release": "openzfs-2.2"}, ("ZED", 10, 600.0, 15.0, False)),
+        ({"release": "zol-0.7"}, ("ZED", 10, 600.0, 15.0, False)),
+        ({"release": "zol-0.6.5"}, None),
+        ({"release": "freebsd-9.1"}, None), ({"release": "freebsd-10.3"}, None),
+        ({"product": "freebsd-15.0"}, ("zfsd", 51, 60.0, 0.0, False)),
+        ({"release": "openzfs-2.2", "platform": "freebsd"}, ("zfsd", 51, 60.0, 0.0, False)),
+        ({"release": "solaris-11.1"}, ("the fault manager (fmd)", 10, 600.0, 15.0, False)),
+    ],
+)  # fmt: skip
+def test_who_faults_a_drive_is_a_matter_of_release_and_platform(
+    fields: dict[str, Any], rule: tuple[Any, ...] | None
+) -> None:
+    assert fault_rule(case(**fields)) == rule
 
 
 def test_bad_sectors_are_paid_for_in_the_drives_that_are_read() -> None:
@@ -230,14 +256,15 @@ def test_bad_sectors_are_paid_for_in_the_drives_that_are_read() -> None:
     assert scrubbed[8].errors > 0
     assert bad_sectors.recovery(case(), 36000.0) == ()
     # The one with most sectors comes first, and what it takes of the redundancy the next one lacks.
-    both = bad_sectors.recovery(case(bad_sectors=["3:40", "4:50"]), 600.0)
+    both = bad_sectors.recovery(case(bad_sectors=["3:40", "4:50"], release="openzfs-2.2"), 600.0)
     assert [each.drive for each in both] == [4, 3]
     assert both[0].faulted_s is not None
     assert (both[1].faulted_s, both[1].each_s) == (None, 14.0)
+    assert (both[0].blocks, both[1].blocks) == (0, 40)
 
 
 def test_failing_reads_lie_within_the_scan_and_those_close_by_fail_in_one() -> None:
-    found = bad_sectors.failing_reads(case(), 3, 1000)
+    found = bad_sectors.failing_reads(case(), 3, 1000, 1 << 20)
     assert len(found) < 1000
     assert (np.diff(found) > 0).all()
     assert found[0] >= 0.0
@@ -245,10 +272,14 @@ def test_failing_reads_lie_within_the_scan_and_those_close_by_fail_in_one() -> N
     # Each is where a read of a mebibyte begins.
     space = 0.5 * 4e12
     assert np.allclose(found * space / (1 << 20), np.round(found * space / (1 << 20)), atol=1e-3)
-    assert len(bad_sectors.failing_reads(case(), 3, 1)) == 1
-    old = bad_sectors.failing_reads(case(release="zol-0.7"), 3, 1000)
+    assert len(bad_sectors.failing_reads(case(), 3, 1, 1 << 20)) == 1
+    old = bad_sectors.failing_reads(case(release="zol-0.7"), 3, 1000, 1 << 20)
     assert (np.diff(old) > 0).all()
     assert len(old) == pytest.approx(len(found), rel=0.05)
+    # As many sectors as there are: all reads but those spared by chance, exp(-1e9 / reads) of them.
+    every = bad_sectors.failing_reads(case(), 3, 10**9, 1 << 20)
+    assert len(every) == int(space / (1 << 20))
+    assert (every[0] > 0.0, every[-1] < 1.0) == (True, True)
 
 
 # What moves the answer.

@@ -14,6 +14,7 @@ from tests.prediction.samples import disks as case
 from zsim.case.worlds import USES, Choice
 from zsim.prediction import simulated
 from zsim.prediction.inputs import points
+from zsim.prediction.inputs.bad_sectors import recovery
 from zsim.prediction.inputs.ensemble import Unknown, draw_members, normal_strata, unknowns
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs import sick_drives
@@ -549,7 +550,7 @@ def test_a_slow_drive_costs_what_a_sound_one_in_its_place_would_save() -> None:
     # Taken offline: beside a sound drive, six eighths.
     assert found.offline_s == pytest.approx(800.0 * 0.6 / 0.8)
     assert (found.sets_pace, found.left, found.sits_out) == (True, 0, False)
-    [asked] = sick_drives.sick_drives(bench(slow=["3:x3"]), 1000.0, 1000.0, {3: 900.0})
+    [asked] = sick_drives.sick_drives(bench(slow=["3:x3"]), 1000.0, 1000.0, predicted_s={3: 900.0})
     assert (asked.sound_s, asked.offline_s) == pytest.approx((900.0, 900.0 * 0.75))
     [scrubbed] = sick_drives.sick_drives(bench(slow=["3:x3"], operation="scrub"), 1000.0, 1000.0)
     assert scrubbed.offline_s is None
@@ -566,8 +567,8 @@ def test_a_drive_sets_the_pace_where_it_would_be_notably_shorter_without_it() ->
 
 def test_bad_sectors_of_others_stay_and_the_dearest_drive_comes_first() -> None:
     """Two drives that fail 20 reads each at some seconds: without the one the other's time is left."""
-    one, two = sick_drives.sick_drives(bench(bad_sectors=["3:20"], slow=["4:x3"]), 1000.0, 1200.0)
-    lost = sick_drives.recovery(case(bad_sectors=["3:20"], slow=["4:x3"]), 1000.0)[0]
+    (lost,) = recovery(case(bad_sectors=["3:20"], slow=["4:x3"]), 1000.0)
+    one, two = sick_drives.sick_drives(bench(bad_sectors=["3:20"], slow=["4:x3"]), 1000.0, 1200.0, (lost,))
     by_drive = {each.drive: each for each in (one, two)}
     assert by_drive[4].sound_s == pytest.approx(800.0 + lost.seconds)
     assert (by_drive[3].sound_s, by_drive[3].errors) == (pytest.approx(1000.0), lost.errors)
@@ -577,9 +578,10 @@ def test_bad_sectors_of_others_stay_and_the_dearest_drive_comes_first() -> None:
 
 def test_a_drive_that_is_faulted_and_slow_is_taken_out_of_what_is_left() -> None:
     made = bench(bad_sectors=["3:500"], slow=["3:x3"])
-    assert sick_drives.without_faulted(made, 1000.0) == 0.6
-    assert sick_drives.without_faulted(bench(bad_sectors=["3:500"]), 1000.0) == 1.0
-    assert sick_drives.without_faulted(bench(slow=["3:x3"]), 1000.0) == 1.0
+    lost = recovery(made.case, 1000.0)
+    assert sick_drives.without_faulted(made, lost) == 0.6
+    assert sick_drives.without_faulted(bench(bad_sectors=["3:500"]), lost) == 1.0
+    assert sick_drives.without_faulted(bench(slow=["3:x3"]), ()) == 1.0
     model = made.result.model
     out = sick_drives._without(model, 3)
     assert out.vdevs[0].read_leaf == tuple(-1 if leaf == 3 else leaf for leaf in model.vdevs[0].read_leaf)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zsim.base.errors import InputError, ZsimError
+from zsim.base.errors import InputError
 from zsim.case.case import Case
 from zsim.case.refusals import refuse_what_is_missing
 from zsim.case.resolve import resolve
@@ -68,10 +68,31 @@ def test_raidz_has_no_rebuild_and_says_so_in_one_sentence() -> None:
         resolved("raidz2x6", operation="rebuild")
 
 
-def test_two_drives_into_distributed_spares_are_refused() -> None:
-    asked = resolved(DRAID, target="distributed-spare", replace=2)
-    with pytest.raises(ZsimError, match="one drive into a distributed spare"):
-        refuse_what_is_missing(asked)
+def test_two_drives_are_rebuilt_into_two_distributed_spares() -> None:
+    """Twice the data is written, and as much more time goes by as there are more groups that miss something.
+
+    Of groups of 6 on 14 drives 6/14 miss one given drive, and 1 - 8 x 7 / (14 x 13) = 69 % one of two.
+    """
+    two = resolved("draid2:4d:14c:2s", target="distributed-spare", replace=2)
+    one = resolved("draid2:4d:14c:2s")
+    assert plane_model(two).vdevs[0].write_leaf[:3] == (TO_SPARE, TO_SPARE - 1, -1)
+    assert (two.operation, two.new_drives) == ("rebuild", 0)
+    refuse_what_is_missing(two)
+    first, both = member_of(one), member_of(two)
+
+    def written(result: MemberResult) -> float:
+        return float(result.run.leaves["scan_write_bytes"].sum()) * result.scale
+
+    assert written(both) == pytest.approx(2.0 * written(first), rel=0.1)
+    assert both.time_s / first.time_s == pytest.approx(0.692 / 0.429, rel=0.15)
+    assert (both.run.leaves["scan_read_bytes"][:2] == 0).all()
+    whole = repaired(plane_model(two)).vdevs[0].read_leaf
+    assert whole[:3] == (TO_SPARE, TO_SPARE - 1, 2)
+
+
+def test_no_more_drives_are_rebuilt_than_there_are_spares() -> None:
+    with pytest.raises(InputError, match="has 2 distributed spares"):
+        resolved(DRAID, target="distributed-spare", replace=3)
 
 
 @pytest.mark.parametrize("failed", [1, 2])

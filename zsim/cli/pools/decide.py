@@ -77,6 +77,9 @@ def command(
         seen = ("left", "elapsed")
         told = {name: value for name, value in table(plan, "running").items() if name not in seen}
         plan["running"] = {**told, **known}
+    elif replace_drive is None and "running" not in plan and _is_sick(plan):
+        # Whether to keep a sick drive is a question of the repair that reads it: one that has just begun.
+        plan["running"] = {"done": 0.0}
     if replace_drive is not None:
         drive = whole_number(replace_drive, "--replace-drive", 0)
         plan["events"] = [{"do": "fail", "drive": drive}, {"do": "replace", "drive": drive}]
@@ -88,6 +91,11 @@ def command(
         print_json(found.to_dict())
     else:
         show(found)
+
+
+def _is_sick(plan: dict[str, object]) -> bool:
+    """Tell whether some drive is stated to be slow, badly attached or to have bad sectors."""
+    return any(table(plan, "scenario").get(name) for name in ("slow", "attached", "bad_sectors"))
 
 
 def _state(sources: tuple[str, ...], given: dict[str, object]) -> dict[str, object]:

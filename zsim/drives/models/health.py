@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MOST_FAILURES = 16
+MOST_FAILURES = 64
 """Errors within one window that a rule can count."""
 
 
@@ -28,16 +28,21 @@ class DriveHealth:
         How long a read of such a sector takes beyond its service: the drive's own recovery, resets of the
         operating system and, where nothing is left to rebuild from, the second attempt [s].
     fault_after : int
-        Errors within `fault_window_s` after which the drive is faulted and answers at once; 0: never.
+        Reports of errors within `fault_window_s` after which the drive is faulted; 0: never.  A command that
+        fails is reported once, one of several I/Os also once for each of them.
     fault_window_s : float
         [s]
+    fault_delay_s : float
+        From the last of these reports until the drive is faulted and answers at once [s].
     seed : int
 
     Notes
     -----
+    A rule fires once: what follows before the drive is faulted changes nothing (OpenZFS 2.4.4
+    cmd/zed/agents/fmd_serd.c:fmd_serd_eng_record).
+
     Two states with exponential stays are the simplest process with the recurrence that is observed (Hao et
-    al., FAST 2016, 3.2: nine of ten slow disks are slow again within a day).  Faults: OpenZFS
-    cmd/zed/agents/zfs_diagnosis.c, 10 I/O errors in 600 s.
+    al., FAST 2016, 3.2: nine of ten slow disks are slow again within a day).
     """
 
     stutter_share: float = 0.0
@@ -49,6 +54,7 @@ class DriveHealth:
     recovery_s: float = 0.0
     fault_after: int = 0
     fault_window_s: float = 600.0
+    fault_delay_s: float = 0.0
     seed: int = 0
 
     @property

@@ -30,18 +30,22 @@ class HealthRecord:
     recovery: Float64
     fault_after: Int64
     fault_window: Float64
+    fault_delay: Float64
     # Its part of the table of bad sectors.
     first_bad: Int64
     end_bad: Int64
     seed: Int64
-    # State: reads drawn for, stutters, whether a spell is on and until when, errors, when it was faulted,
-    # and by how much services took longer than sound ones would.
+    # State: reads drawn for, stutters, whether a spell is on and until when; errors, reports of them, bytes
+    # of the reads, what the rule has counted, when the drive is faulted; what services lost.
     reads: Int64
     stutters: Int64
     slow: Int64
     spells: Int64
     changes: Float64
     errors: Int64
+    reported: Int64
+    failed_bytes: Int64
+    reports: Int64
     faulted: Float64
     lost: Float64
 
@@ -79,6 +83,7 @@ def health_table(healths: Sequence[DriveHealth]) -> tuple[Rows, I64]:
             min(health.fault_after, MOST_FAILURES),
             health.fault_window_s,
         )
+        row["fault_delay"] = health.fault_delay_s
         row["first_bad"], row["end_bad"] = first, first + len(health.bad_sectors)
         row["faulted"] = NOT_FAULTED
         first += len(health.bad_sectors)
@@ -102,6 +107,7 @@ def ailing_time(
     offset: int,
     length: int,
     is_write: bool,
+    merged: int,
     waits: float,
     sound: float,
 ) -> float:
@@ -121,6 +127,8 @@ def ailing_time(
         [bytes]
     is_write : bool
         Sectors that are written can be read again: the drive puts others in their place.
+    merged : int
+        I/Os that the command was made of.
     waits : float
         Of that, the part in which it waits for a channel that other commands have [s].
     sound : float
@@ -139,7 +147,11 @@ def ailing_time(
             busy = max(busy, waits + health.stutter)
     if _rewritten(health, bad, offset, offset + length) > 0 and not is_write:
         busy += health.recovery
-        _count_error(health, failures, at + busy)
+        # Of an aggregated read the aggregate and each I/O in it post an error of their own (zio.c:zio_done).
+        reports = merged + 1 if merged > 1 else 1
+        health.reported += reports
+        health.failed_bytes += length
+        _count_error(health, failures, at + busy, reports)
     health.lost += busy - sound
     return float(busy)
 
@@ -178,12 +190,16 @@ def _rewritten(health: HealthRecord, bad: I64, begin: int, end: int) -> int:
 
 
 @njit
-def _count_error(health: HealthRecord, failures: F64, when: float) -> None:
-    """Count an I/O error; the last of so many within the window faults the drive."""
-    failures[health.errors % MOST_FAILURES] = when
+def _count_error(health: HealthRecord, failures: F64, when: float, reports: int) -> None:
+    """Count an error; the last of so many reports within the window fault the drive, after the delay."""
     health.errors += 1
     after = health.fault_after
-    if 0 < after <= health.errors:
-        first = failures[(health.errors - after) % MOST_FAILURES]
+    if after == 0 or health.faulted != NOT_FAULTED:
+        return
+    for _ in range(min(reports, after)):
+        failures[health.reports % MOST_FAILURES] = when
+        health.reports += 1
+    if health.reports >= after:
+        first = failures[(health.reports - after) % MOST_FAILURES]
         if when - first <= health.fault_window:
-            health.faulted = when
+            health.faulted = when + health.fault_delay

@@ -226,6 +226,7 @@ def _ailing(table: Table, leaf: int, command: CommandRecord, at: float, wait: fl
         command.offset,
         command.length,
         command.write != 0,
+        command.aggregated,
         wait if drives_of(table)[leaf].kind == KIND_FLASH else 0.0,
         sound,
     )

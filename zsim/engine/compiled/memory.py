@@ -88,7 +88,8 @@ GROUP_WORDS = 5
     OWNER_SCAN_COPY,
     OWNER_DEMAND,
 ) = range(7)
-# What stands for the leaf to repair of a child whose data go to a distributed spare.
+# What stands for the leaf to repair of a child whose data go to the first distributed spare; one less for
+# each further spare.
 SPARE_LEAF = -2
 RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
 

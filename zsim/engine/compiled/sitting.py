@@ -90,7 +90,7 @@ def _mean_latency(table: Table, vdev: VdevRecord, child: int) -> int:
     if leaf < 0:
         return 0
     latency = mean_of(histogram_of(table, leaf))
-    return 0 if other != leaf and (other >= 0 or other == SPARE_LEAF) else latency
+    return 0 if other != leaf and (other >= 0 or other <= SPARE_LEAF) else latency
 
 
 @njit

@@ -140,9 +140,23 @@ def piece_of(table: Table, vdev: VdevRecord, plan: Plan, column: int, whole: boo
 
 
 @njit
-def spare_child(table: Table, vdev: VdevRecord, place: int) -> int:
-    """Return the child that holds the first distributed spare at a child offset."""
-    return int(vdev_spare(vdev.kind, place, shape_of_record(vdev), permutations_of(table, vdev)))
+def spare_leaf(table: Table, vdev: VdevRecord, stands_for: int, place: int) -> int:
+    """Return the leaf that holds a distributed spare at a child offset, -1 if none does.
+
+    Where the spare lies on a child that has failed and has a spare of its own, it is on that one;
+    `stands_for` is what stands in the place of a leaf (OpenZFS vdev_draid.c:vdev_draid_spare_get_child).
+    """
+    child_leaf, shape = child_leaf_of(table), shape_of_record(vdev)
+    for _ in range(vdev.spares):
+        spare = SPARE_LEAF - stands_for
+        child = vdev_spare(vdev.kind, spare, place, shape, permutations_of(table, vdev))
+        leaf = child_leaf[2 * (vdev.first_child + child)]
+        if leaf >= 0:
+            return int(leaf)
+        stands_for = leaf if leaf <= SPARE_LEAF else child_leaf[2 * (vdev.first_child + child) + 1]
+        if stands_for > SPARE_LEAF:
+            return -1
+    return -1
 
 
 @njit
@@ -153,9 +167,7 @@ def source_leaf(table: Table, vdev: VdevRecord, child: int, place: int) -> int:
     """
     child_leaf = child_leaf_of(table)
     leaf = child_leaf[2 * (vdev.first_child + child)]
-    if leaf != SPARE_LEAF:
-        return int(leaf)
-    return int(child_leaf[2 * (vdev.first_child + spare_child(table, vdev, place))])
+    return int(leaf) if leaf > SPARE_LEAF else spare_leaf(table, vdev, leaf, place)
 
 
 @njit
@@ -166,9 +178,7 @@ def repair_leaf(table: Table, vdev: VdevRecord, child: int, place: int) -> int:
     """
     child_leaf = child_leaf_of(table)
     leaf = child_leaf[2 * (vdev.first_child + child) + 1]
-    if leaf != SPARE_LEAF:
-        return int(leaf)
-    return int(child_leaf[2 * (vdev.first_child + spare_child(table, vdev, place))])
+    return int(leaf) if leaf > SPARE_LEAF else spare_leaf(table, vdev, leaf, place)
 
 
 @njit

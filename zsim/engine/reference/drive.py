@@ -323,7 +323,7 @@ class Drive:
         """Return how long an ailing drive is busy with a command that would take `sound` [s]."""
         _, health, bad, failures = self.ailments
         waits = wait if self.parameters.kind == "flash" else 0.0
-        what = (command.offset, command.length, command.write)
+        what = (command.offset, command.length, command.write, len(command.children))
         return ailing_time(health, bad, failures, self.clock.now, *what, waits, sound)
 
     def _in_place(self, command: Command, head: int, at: float, overhead: float) -> Parts:

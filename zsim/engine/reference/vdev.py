@@ -122,7 +122,8 @@ class StripedVdev(VdevProcess):
         readable = [piece for part in parts for piece in self._read_now(part, part)]
         for piece in readable:
             # A column that is read from a live old disk is copied by its `replacing` vdev.
-            is_copied = self.model.write_leaf[piece[0]] not in (NOT_REPAIRED, TO_SPARE, self._source(piece))
+            target = self.model.write_leaf[piece[0]]
+            is_copied = target >= 0 and target != self._source(piece)
             self._scan_read(block, piece, block.read_for_copy_done if is_copied else block.read_done)
         return len(readable)
 
@@ -207,17 +208,29 @@ class StripedVdev(VdevProcess):
 
     def _source(self, piece: Piece) -> int:
         leaf = self.model.read_leaf[piece[0]]
-        return self._spare_leaf(piece[1]) if leaf == TO_SPARE else leaf
+        return self._spare_leaf(leaf, piece[1]) if leaf <= TO_SPARE else leaf
 
     def _missing_leaf(self, piece: Piece) -> int:
         """Return the leaf that misses a piece, -1 if none does."""
         leaf = self.model.write_leaf[piece[0]]
-        return self._spare_leaf(piece[1]) if leaf == TO_SPARE else leaf
+        return self._spare_leaf(leaf, piece[1]) if leaf <= TO_SPARE else leaf
 
-    def _spare_leaf(self, place: int) -> int:
-        """Return the leaf of the first distributed spare there (vdev_draid.c:vdev_draid_spare_get_child)."""
-        shape = shape_of(self.model, self.model.ashift)
-        return self.model.read_leaf[self.kind.kernels.spare(place, shape, self.kind.table(self.model))]
+    def _spare_leaf(self, stands_for: int, place: int) -> int:
+        """Return the leaf of a distributed spare there, -1 if none holds it.
+
+        Where the spare lies on a child that has failed and has a spare of its own, it is on that one
+        (vdev_draid.c:vdev_draid_spare_get_child).
+        """
+        shape, table = shape_of(self.model, self.model.ashift), self.kind.table(self.model)
+        for _ in range(self.model.spares):
+            child = self.kind.kernels.spare(TO_SPARE - stands_for, place, shape, table)
+            leaf = self.model.read_leaf[child]
+            if leaf >= 0:
+                return leaf
+            stands_for = leaf if leaf <= TO_SPARE else self.model.write_leaf[child]
+            if stands_for > TO_SPARE:
+                return NOT_REPAIRED
+        return NOT_REPAIRED
 
 
 class Replicated(VdevProcess):

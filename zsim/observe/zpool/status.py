@@ -131,6 +131,8 @@ class PoolStatus:
         The removal of a top-level vdev that runs.
     error_scrub : str
         How the scrub of the error log goes that runs, as printed; empty where none does.
+    data_errors : str
+        What its ``errors:`` line says of damaged files, in words; empty where it knows of none.
     """
 
     name: str
@@ -146,6 +148,7 @@ class PoolStatus:
     expansion: Expansion | None = None
     removal: Removal | None = None
     error_scrub: str = ""
+    data_errors: str = ""
 
     @property
     def of_log_alone(self) -> bool:
@@ -284,7 +287,22 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         expansion=expansion,
         removal=removal,
         error_scrub=next(filter(None, map(_error_scrub, block.scans)), ""),
+        data_errors=_data_errors(block.lines.get("errors", [])),
     )
+
+
+def counted_data_errors(count: int) -> str:
+    """Return so many data errors in words; empty where there are none."""
+    return f"{count} data error{'' if count == 1 else 's'}" if count else ""
+
+
+def _data_errors(lines: Sequence[tuple[int, str]]) -> str:
+    """Return what the line says of damaged files (zpool_main.c:print_error_log, status_callback)."""
+    line = lines[-1][1].strip() if lines else ""
+    counted = re.match(r"(\d{1,20}) data errors", line, re.ASCII)
+    if counted:
+        return counted_data_errors(int(counted[1]))
+    return "permanent errors in files" if line.startswith("Permanent errors") else ""
 
 
 def _error_scrub(lines: Sequence[str]) -> str:

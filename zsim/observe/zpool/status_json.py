@@ -13,7 +13,7 @@ from zsim.base.reading import json_value
 from zsim.observe.texts import moment, nice_bytes, nice_count, plain, whole
 from zsim.observe.zpool.expansion import Expansion, Removal, with_moves
 from zsim.observe.zpool.scan import Function, Scan, ScanState
-from zsim.observe.zpool.status import PoolStatus
+from zsim.observe.zpool.status import PoolStatus, counted_data_errors
 from zsim.observe.zpool.vdev_tree import MAX_DEPTH, PAIRS, ErrorCounts, Vdev, named_vdev
 from zsim.vdevs.kind import kinds
 
@@ -86,6 +86,7 @@ def _pool(key: str, pool: object, name: str) -> PoolStatus:
         scans=tuple(scans),
         expansion=expansion,
         removal=removal,
+        data_errors=counted_data_errors(whole(_text(pool.get("error_count"))) or 0),
     )
 
 

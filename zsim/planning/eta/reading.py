@@ -123,7 +123,7 @@ def read_paste(
     ordered = _ordered(found, scenario)
     said = [*_waits_for(latest, scan), *notes, *_removal_beside(latest, scan)]
     notes = [*_after_outage(ordered[-1]), *(each.removesuffix(WHO_TELLS) for each in said)]
-    notes = [*_halted(latest, scan), *_begun_again(found, scan), *notes]
+    notes = [*_damaged(latest, scan), *_halted(latest, scan), *_begun_again(found, scan), *notes]
     # When a pause ends nobody knows: what is left has no date.
     at = None if scan.state == "paused" else _moment(ordered[-1], now)
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
@@ -156,6 +156,22 @@ def _ordered(found: Sequence[tuple[PoolStatus, Scan]], scenario: Scenario) -> li
         if _is_same(each, scan)
     )
     return with_clocks(in_order([each for each in read if each is not None]))
+
+
+def _damaged(status: PoolStatus, scan: Scan) -> tuple[str, ...]:
+    """Say what damaged files mean for a scan that runs."""
+    if not status.data_errors:
+        return ()
+    told = (
+        f"zpool status knows of {status.data_errors}: zpool status -v names the files, restore them from a"
+        " backup"
+    )
+    if scan.function != "resilver":
+        return (told,)
+    return (
+        f"{told}; up to 0.8 a resilver that meets such a block begins anew when it ends, until these files"
+        " and the snapshots that hold them are deleted, from 2.0 on it ends with errors",
+    )
 
 
 def _halted(status: PoolStatus, scan: Scan) -> list[str]:

@@ -22,6 +22,7 @@ from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.planning.risk import reliability
 from zsim.planning.risk.answer import RiskAnswer
+from zsim.planning.risk.bad_sectors import faulted, lost_to_errors, with_certain_loss, words
 from zsim.planning.risk.evaluate import (
     WORLDS_SIMULATED,
     WORLDS_SOLVED,
@@ -257,7 +258,8 @@ def group_of(vdev: VdevSpec, case: Case, inputs: RiskInputs) -> Group:
     """Return a top-level vdev as the reliability model sees it."""
     return Group.of(
         vdev,
-        discipline=inputs.discipline or _discipline(case.release, inputs),
+        discipline=inputs.discipline
+        or _discipline(case.release, inputs, rebuilt=_is_rebuilt_again(vdev, case)),
         repair=Repair() if inputs.mttr is None else Repair(minimum=0.0),
         correlation_law=inputs.chosen_law,
         shape=inputs.shape,
@@ -266,11 +268,25 @@ def group_of(vdev: VdevSpec, case: Case, inputs: RiskInputs) -> Group:
     )
 
 
-def _discipline(release: ReleaseProfile, inputs: RiskInputs) -> Discipline:
-    """Return what a second failure does to a running repair; papers repair one after the other."""
+def _discipline(release: ReleaseProfile, inputs: RiskInputs, *, rebuilt: bool = False) -> Discipline:
+    """Return what a second failure does to a running repair; papers repair one after the other.
+
+    `rebuilt`: it is a sequential rebuild that the next drive begins anew.
+    """
     if inputs.mttr is not None:
         return "serial"
-    return "restart" if release.second_target == "restart" else "apart"
+    return "restart" if rebuilt or release.second_target == "restart" else "apart"
+
+
+def _is_rebuilt_again(vdev: VdevSpec, case: Case) -> bool:
+    """Tell whether the next drive that fails begins the rebuild of the first anew.
+
+    Where it is attached to the same vdev at once (vdev_rebuild.c:vdev_rebuild, vdev_rebuild_reset_wanted): a
+    second distributed spare.  With one alone it waits for a drive, and the rebuild has ended by then.
+    """
+    if case.operation != "rebuild" or not kind_of(vdev.kind).has_distributed_spares:
+        return False
+    return case.onto_spare and vdev.spares > 1
 
 
 def is_endless(release: ReleaseProfile) -> bool:
@@ -287,10 +303,12 @@ def _answer(
     drawn = surface(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
     scores, worlds = drawn.solved.scores, drawn.solved.worlds
     worlds = as_repeated(case, parts[0][1], worlds)
+    errors = () if planned is not None else lost_to_errors(case, hours.p50)
     if planned is not None:
         window = planned.loss(drawn)
     else:
-        window = drawn.loss(in_repair(case, parts[0][1], worlds, method, inputs.seed))
+        gone = faulted(errors) if method == "chain" and inputs.mttr is None else 0
+        window = drawn.loss(in_repair(case, parts[0][1], worlds, method, inputs.seed, gone))
     first = loss_within(parts, worlds, 1.0, method, inputs.seed)
     year = drawn.loss(first)
     years = drawn.loss(loss_within(parts, worlds, inputs.years, method, inputs.seed))
@@ -300,7 +318,7 @@ def _answer(
         stated=(*scenario_words(case.scenario), *stated_words(inputs)),
         window_of="repair" if planned is None else "plan",
         method=method,
-        window=_grades(window),
+        window=with_certain_loss(_grades(window), errors),
         per_year=_grades(year),
         years=_grades(years),
         horizon_years=inputs.years,
@@ -309,7 +327,7 @@ def _answer(
         missing_s=float(drawn.many.missing.mean()),
         movers=movers(scores, first.vdev),
         assumptions=tuple(Assumed(field=name, text=text) for name, text in known.notes.items()),
-        warnings=warnings(case, inputs, planned is not None),
+        warnings=(*warnings(case, inputs, planned is not None), *words(case, errors)),
         inputs={"stated": as_plain(inputs), "taken": _taken(known, len(worlds), parts[0][1])},
         provenance=_provenance(case, inputs),
     )
@@ -320,9 +338,12 @@ def as_repeated(case: Case, group: Group, worlds: Worlds) -> Worlds:
     return repeated_windows(group, worlds) if is_endless(case.release) else worlds
 
 
-def in_repair(case: Case, group: Group, worlds: Worlds, method: Method, seed: int) -> Loss:
-    """Return the chances within one repair of the first vdev, with what is missing when it begins."""
-    missing = missing_at_first(case)
+def in_repair(case: Case, group: Group, worlds: Worlds, method: Method, seed: int, gone: int = 0) -> Loss:
+    """Return the chances within one repair of the first vdev, with what is missing when it begins.
+
+    So many drives more are `gone`, faulted for their errors.
+    """
+    missing = missing_at_first(case) + gone
     if missing != 1:
         return degraded_loss(group, worlds, missing)
     return window_loss(group, worlds, method, seed)

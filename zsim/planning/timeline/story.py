@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import simpy
@@ -10,7 +11,7 @@ from zsim.base.errors import InputError
 from zsim.planning.timeline.passes import Passes, in_worlds
 from zsim.planning.timeline.plan import NEEDS_DRIVE, Event, Plan
 from zsim.planning.timeline.pool import Pool, sick_drives
-from zsim.planning.timeline.redundancy import Slot, Target
+from zsim.planning.timeline.redundancy import Slot, Target, TimelineVdev
 from zsim.planning.timeline.rules import Rules
 from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, Steps
 from zsim.prediction.answer.records import Quantiles
@@ -78,18 +79,20 @@ class Story:
         yield from self._happen(event)
 
     def _until_share(self, share: float) -> Steps:
-        """Wait until a pass runs and so much of it is done."""
+        """Wait until a pass runs and so much of it is done; of one that begins anew, of the one after it."""
         pool = self.pool
-        while pool.repairing is None or pool.repairing.share >= 1.0:
-            yield pool.changed
-        found = pool.repairing
-        if found.share >= share > 0:
-            return
         reached = self.environment.event()
-        found.watched.append((share, reached))
-        yield self.environment.timeout(0)
-        found.interrupt(LOOK)
-        yield reached
+        while not reached.triggered:
+            while pool.repairing is None or pool.repairing.share >= 1.0:
+                yield pool.changed
+            found = pool.repairing
+            if found.share >= share > 0:
+                return
+            found.watched.append((share, reached))
+            yield self.environment.timeout(0)
+            found.interrupt(LOOK)
+            while not reached.triggered and math.isinf(found.ends):
+                yield reached | pool.changed
 
     def _until(self, condition: str) -> Steps:
         pool = self.pool
@@ -165,19 +168,29 @@ class Story:
             if vdev.spares or pool.spares:
                 pool.tell(f"no spare for drive {place} of {vdev.name}: refused while a vdev is removed")
             return
-        if vdev.spares:
+        rebuilds = pool.rules.choice("hot_spare") == "sequential-if-distributed"
+        if vdev.spares and not (rebuilds and self._is_refused(True, place, vdev)):
             vdev.spares -= 1
             target = Target(number, place, "distributed-spare")
-        elif pool.spares:
+            cause = f"ZED puts a distributed spare in for drive {place} of {vdev.name}"
+            self._repair([target], rebuilds, cause)
+        elif pool.spares and not (rebuilds and self._is_refused(False, place, vdev)):
             pool.spares -= 1
-            target = Target(number, place, "spare")
-        else:
-            return
-        name = "a distributed spare" if target.kind == "distributed-spare" else "a hot spare"
-        sequential = (
-            pool.rules.choice("hot_spare") == "sequential-first" and vdev.spec.kind in pool.rules.rebuilds
+            cause = f"ZED puts a hot spare in for drive {place} of {vdev.name}"
+            self._repair([Target(number, place, "spare")], False, cause)
+
+    def _is_refused(self, sequential: bool, place: int, vdev: TimelineVdev) -> bool:
+        """Tell whether ZFS attaches no spare, as the other kind of repair runs: ZED does not try again."""
+        pool = self.pool
+        resilvers = pool.scan is not None and pool.scan.kind == "resilver"
+        if not (resilvers if sequential else pool.rebuilds):
+            return False
+        spare, runs = ("distributed", "resilver") if sequential else ("hot", "rebuild")
+        pool.tell(
+            f"no {spare} spare for drive {place} of {vdev.name}: refused while a {runs} runs, and ZED does"
+            " not try again (zpool replace once it has ended)"
         )
-        self._repair([target], sequential, f"ZED puts {name} in for drive {place} of {vdev.name}")
+        return True
 
     def _repair(self, targets: list[Target], sequential: bool, cause: str) -> None:
         if sequential and len(targets) == 1:
@@ -251,6 +264,10 @@ class Story:
             if slot.state == "whole":
                 slot.state, slot.since = "away", self.pool.now
             self.pool.tell(f"drive {number} of {self.pool.vdevs[event.vdev].name} goes offline")
+        self.pool.notes.append(
+            "a drive that is offline comes back with zpool online should another fail: it lacks only what"
+            " was written meanwhile"
+        )
         self._retime_without_sick(event)
         self.pool.note()
 

@@ -178,7 +178,13 @@ class SickDrive(AnswerPart):
     errors: int = Field(default=0, ge=0, description="reads that fail")
     error_s: float = Field(default=0.0, ge=0, description="what one of them takes [s]")
     lost_s: float = Field(default=0.0, ge=0, description="what all of them take [s]")
-    faulted_s: float | None = Field(default=None, description="when ZED faults it [s after the start]")
+    faulted_s: float | None = Field(
+        default=None, description="when it is faulted for errors [s after the start]"
+    )
+    faulted_by: str = Field(default="", description="who faults it, and after how many errors")
+    unreadable: int = Field(
+        default=0, ge=0, description="blocks of files that are lost: nothing is left to rebuild them from"
+    )
     left: int = Field(default=0, ge=0, description="drives that its vdev can lose beside it")
 
 

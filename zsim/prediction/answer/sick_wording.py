@@ -16,6 +16,8 @@ def sick_sentences(prediction: Answer) -> tuple[str, ...]:
 def _sentences(sick: SickDrive, operation: str) -> Iterator[str]:
     if sick.errors:
         yield _errors(sick)
+    if sick.unreadable:
+        yield _unreadable(sick)
     if sick.sits_out:
         yield f"{_called(sick)} sits out: it is written, but not read."
     elif sick.sets_pace:
@@ -46,9 +48,20 @@ def _errors(sick: SickDrive) -> str:
         f"{sick.errors} reads of drive {sick.drive} fail, each after {format_duration(sick.error_s)}: "
         f"{format_duration(sick.lost_s)} in all."
     )
+    if sick.errors == 1:
+        text = f"One read of drive {sick.drive} fails, after {format_duration(sick.error_s)}."
     if sick.faulted_s is not None:
         text += (
-            f" ZED faults it {format_duration(sick.faulted_s)} after the start (10 errors in 10 minutes); "
+            f" It is faulted {format_duration(sick.faulted_s)} after the start ({sick.faulted_by}); "
             f"from then on {_left(sick)}."
         )
     return text
+
+
+def _unreadable(sick: SickDrive) -> str:
+    count = sick.unreadable
+    blocks = "1 block of a file is" if count == 1 else f"About {count} blocks of files are"
+    return (
+        f"{blocks} lost, since nothing is left to rebuild them from: zpool status -v names the files. Copy "
+        f"what can be read of drive {sick.drive} first (ddrescue), or restore these files from a backup."
+    )

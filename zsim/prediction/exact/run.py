@@ -7,7 +7,7 @@ their items and operations stand in rings that are filled on while the scan goes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from zsim.base.errors import NotSimulatedYet
@@ -15,10 +15,13 @@ from zsim.base.machine.at_rest import give_back
 from zsim.case.case import ENOUGH_MEMORY, Case
 from zsim.operation.result import seconds_of
 from zsim.operation.run import Run, RunResult, RunSetup
+from zsim.prediction.exact.bad_sectors import bad_sectors_of, lost_time
 from zsim.prediction.exact.hours import by_the_hour
 from zsim.prediction.exact.legacy import LegacyTiles
 from zsim.prediction.exact.sorted import SortedTiles
 from zsim.prediction.exact.tiles import Tiling
+from zsim.prediction.inputs.bad_places import with_bad_sectors
+from zsim.prediction.inputs.bad_sectors import LostTime, ReadErrors
 from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import POPULATIONS, TILE_BLOCKS
@@ -59,7 +62,9 @@ class ExactRun:
         give_back()  # what the worlds before left free, and what the layout of the populations does
         self.tiling = Tiling(resolved, blocks, populations)
         give_back()
-        self.model = plane_model(resolved)
+        self.bad = bad_sectors_of(resolved, self.tiling)
+        places = {leaf: [each.place for each in bad] for leaf, (bad, _) in self.bad.items()}
+        self.model = with_bad_sectors(resolved, plane_model(resolved), places, may_fault=True)
         self.resolved = resolved
         self.setup = whole_setup(resolved, self.tiling.table(0, first=True), self.model)
         if resolved.scan_memory is None:
@@ -97,9 +102,14 @@ class ExactRun:
             alone = self._finished().end if self.resolved.second_at else 0.0
             self.setup = replace(self.setup, second=second_of(self.resolved, alone))
             self.run = self._run()
-        found = member_result(self._finished(), self.setup)
+        found = self._found = member_result(self._finished(), self.setup)
         self.tiling.release()
         return found
+
+    def lost(self, known: Mapping[int, ReadErrors]) -> tuple[LostTime, ...]:
+        """Return what bad sectors have cost; `known`: what one does to the scan, by leaf."""
+        blocks = {leaf: count for leaf, (_, count) in self.bad.items()}
+        return lost_time(self.resolved, self._found.run.health, blocks, known)
 
     def _finished(self) -> RunResult:
         result = self.run.execute()

@@ -237,7 +237,7 @@ def vdev_models(case: Case) -> tuple[VdevModel, ...]:
     -------
     tuple of VdevModel
         Leaves count through the vdevs, in the order of the layout; a leaf that is missing or sits out is read
-        as -1, one that is not repaired written as `NOT_REPAIRED`, a distributed spare as `TO_SPARE`.
+        as -1, one that is not repaired written as `NOT_REPAIRED`, distributed spare n as ``TO_SPARE - n``.
     """
     vdevs, first = [], 0
     for number, spec in enumerate(case.layout.vdevs):
@@ -258,7 +258,7 @@ def _vdev(spec: VdevSpec, case: Case, first: int, replaced: int) -> VdevModel:
         if first + child in overwritten(case)
         else NOT_REPAIRED
         if child >= replaced
-        else TO_SPARE
+        else TO_SPARE - child
         if case.onto_spare
         else case.leaves + child
         for child in range(spec.children)

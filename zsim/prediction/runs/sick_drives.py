@@ -1,40 +1,66 @@
-"""What each sick drive costs, and what taking it offline would bring: one world, one thing different."""
+"""What each sick drive costs, and what taking it offline would bring: one world, one thing different.
+
+What a read of a bad sector does is learnt from a tile that is run with some and without any.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+
+import numpy as np
 
 from zsim.base.constants import constant
 from zsim.case.case import Case
 from zsim.drives.models.health import SOUND
-from zsim.engine.model import PlaneModel
+from zsim.engine.model import PlaneModel, VdevModel
+from zsim.operation.setup import damaged_vdev, wanted_blocks
+from zsim.pool.blocks import BlockTable
 from zsim.prediction.answer.records import Advice, SickDrive
-from zsim.prediction.inputs.bad_sectors import LostTime, recovery, spare_children
+from zsim.prediction.inputs.bad_places import HeldSpace, Truths, VdevExtents, with_bad_sectors
+from zsim.prediction.inputs.bad_sectors import (
+    LostTime,
+    ReadErrors,
+    clustered,
+    error_seconds,
+    generator_of,
+    is_read,
+    reckoned,
+    sick_order,
+    spare_children,
+)
+from zsim.prediction.inputs.fault_rules import fault_rule
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.inputs.sick import sick_leaves, slow_leaves, without_slow
+from zsim.prediction.inputs.sick import sick_leaves, sickness_number, slow_leaves, without_slow
+from zsim.prediction.runs.member import setup_of
+from zsim.prediction.runs.one_tile import tile_setup
+from zsim.prediction.runs.rebuilding import sampled_metaslabs
 from zsim.prediction.runs.what_if import Baseline
+from zsim.scan.program import touched
+from zsim.scan.rebuild import allocated_ranges, chunks_of
+from zsim.scenario.releases.profile import COPIES
+from zsim.vdevs.kind import kind_of
 
 WORTH_NAMING = constant("answer.worth_naming")
 WORTH_SAYING = constant("answer.worth_saying")
 
 
-def without_faulted(bench: Baseline, sound_s: float) -> float:
-    """Return the duration without the drives that ZED faults, over that with them.
+def without_faulted(bench: Baseline, lost: Iterable[LostTime]) -> float:
+    """Return the duration without the drives that are faulted, over that with them.
 
     Parameters
     ----------
     bench : Baseline
-    sound_s : float
-        Duration were every sector read at once [s].
+    lost : iterable of LostTime
+        What the bad sectors of each drive cost.
 
     Returns
     -------
     float
         1 where none of the drives that are faulted is slow [1].
     """
-    faulted = [each.drive for each in recovery(bench.case, sound_s) if each.faulted_s is not None]
+    faulted = [each.drive for each in lost if each.faulted_s is not None]
     if not set(faulted) & slow_leaves(bench.case):
         return 1.0
     model = bench.result.model
@@ -44,7 +70,11 @@ def without_faulted(bench: Baseline, sound_s: float) -> float:
 
 
 def sick_drives(
-    bench: Baseline, sound_s: float, answer_s: float, predicted_s: Mapping[int, float] | None = None
+    bench: Baseline,
+    sound_s: float,
+    answer_s: float,
+    lost: Iterable[LostTime] = (),
+    predicted_s: Mapping[int, float] | None = None,
 ) -> tuple[SickDrive, ...]:
     """Return what each sick drive costs, the dearest first.
 
@@ -55,14 +85,16 @@ def sick_drives(
         The answer without the time that bad sectors take [s].
     answer_s : float
         The answer [s].
+    lost : iterable of LostTime
+        What the bad sectors of each drive cost.
     predicted_s : mapping of int to float, optional
         Such an answer with one slow drive, by its leaf, as good as its peers; by default the ratio is that of
         the world shown [s].
     """
     case = bench.case
-    lost = {each.drive: each for each in recovery(case, sound_s)}
+    by_leaf = {each.drive: each for each in lost}
     known = predicted_s or {}
-    found = (_one(bench, leaf, (sound_s, answer_s, known.get(leaf)), lost) for leaf in sick_leaves(case))
+    found = (_one(bench, leaf, (sound_s, answer_s, known.get(leaf)), by_leaf) for leaf in sick_leaves(case))
     return tuple(sorted(found, key=lambda each: each.sound_s))
 
 
@@ -75,7 +107,7 @@ def _one(
     own = lost.get(leaf, LostTime(leaf, 0.0, 0, 0.0, None))
     share = bench.time(model=_as_sound(bench, leaf)) if leaf in slow_leaves(case) else 1.0
     well_s = sound_s * share if predicted_s is None else predicted_s
-    sound = well_s + others
+    sound, rule = well_s + others, fault_rule(case)
     offline = None
     if _may_go(case, leaf):
         # Beside a sound drive: what reading one drive less brings differs less from world to world.
@@ -92,6 +124,8 @@ def _one(
         error_s=own.each_s,
         lost_s=own.seconds,
         faulted_s=own.faulted_s,
+        faulted_by="" if rule is None or own.faulted_s is None else rule.words,
+        unreadable=own.blocks,
         left=max(0, spare_children(case) - 1),
     )
 
@@ -144,3 +178,94 @@ def sick_advice(found: tuple[SickDrive, ...], middle_s: float) -> tuple[Advice, 
 
 def _are(count: int) -> str:
     return "is" if count == 1 else "are"
+
+
+def read_errors(bench: Baseline) -> dict[int, ReadErrors]:
+    """Return what a read of a bad sector does, by leaf, of every drive that has some and is read.
+
+    Parameters
+    ----------
+    bench : Baseline
+        The world shown.
+    """
+    sick = [leaf for leaf, _ in sick_order(bench.case) if is_read(bench.case, leaf)]
+    if not sick:
+        return {}
+    table, wanted = _blocks_read(bench)
+    return {leaf: _read_errors(bench, table, wanted, leaf) for leaf in sick}
+
+
+def _blocks_read(bench: Baseline) -> tuple[BlockTable, Truths]:
+    """Return the blocks of the world shown, and which of them the operation reads."""
+    case, model, pool = bench.case, bench.result.model, bench.pool
+    if case.operation in COPIES:
+        table = pool.table
+        vdev = damaged_vdev(model.vdevs[0])
+        grouped = kind_of(vdev.kind).has_groups and case.operation == "rebuild"
+        # What copies by address reads all, but for groups of a dRAID that miss nothing.
+        every = np.ones(len(table), bool)
+        return table, touched(table.dva_offset[:, 0], table.psize, vdev) if grouped else every
+    setup = tile_setup(case, model, pool) if bench.tiled else setup_of(case, pool, model)
+    return setup.blocks, wanted_blocks(setup)
+
+
+def _read_errors(bench: Baseline, table: BlockTable, wanted: Truths, leaf: int) -> ReadErrors:
+    case = bench.case
+    vdev, number, child = _place_of(bench, leaf)
+    every = HeldSpace(vdev, child, VdevExtents.of_blocks(table, vdev, number, np.ones(len(table), bool)))
+    held = VdevExtents.of_blocks(table, vdev, number, wanted)
+    if len(held.row) == 0:
+        return reckoned(case)._replace(share=0.0, blocks=0.0)
+    share = float(held.asize.sum()) / (every.bytes * every.width)
+    read = HeldSpace(vdev, child, _chunks(bench, vdev) if case.operation == "rebuild" else held)
+    blocks = _blocks(case, every, table, wanted, leaf)
+    count = round(sickness_number("recovery", "trial.reads"))
+    even = (np.arange(count) + generator_of(case, leaf).random(count)) * (read.bytes / count)
+    places = [read.sector(float(at)).place for at in even]
+    sick = with_bad_sectors(case, bench.result.model, {leaf: places}, may_fault=False)
+    found = bench.run(model=sick)
+    health = found.run.health[leaf]
+    errors = int(health["errors"])
+    if errors == 0:
+        return reckoned(case)._replace(share=share, blocks=blocks)
+    longer_s = max(0.0, found.time_s - bench.result.time_s) / bench.result.scale
+    return ReadErrors(
+        wait_s=longer_s / errors,
+        each_s=error_seconds(case, redundant=spare_children(case) > 0),
+        reports=max(1, round(int(health["reported"]) / errors)),
+        read_bytes=int(health["failed_bytes"]) / errors,
+        share=share,
+        blocks=blocks,
+    )
+
+
+def _place_of(bench: Baseline, leaf: int) -> tuple[VdevModel, int, int]:
+    """Return the vdev of a leaf, its number, and which of its children the leaf is."""
+    first = 0
+    for number, vdev in enumerate(bench.result.model.vdevs):
+        if leaf < first + vdev.children:
+            return vdev, number, leaf - first
+        first += vdev.children
+    raise ValueError(leaf)
+
+
+def _chunks(bench: Baseline, vdev: VdevModel) -> VdevExtents:
+    """Return what a rebuild of the sampled metaslabs reads: chunks of what is allocated there."""
+    sample = sampled_metaslabs(bench.case, bench.pool, bench.result.model)
+    chunks = chunks_of(
+        *allocated_ranges(sample.table, 0),
+        damaged_vdev(vdev),
+        metaslab_bytes=1 << sample.metaslab_shift,
+        segment_bytes=int(bench.case.release.tunables["zfs_rebuild_max_segment"]),
+    )
+    none = np.zeros(len(chunks), np.int64)
+    return VdevExtents(chunks.offset, chunks.psize, chunks.psize, none, none)
+
+
+def _blocks(case: Case, every: HeldSpace, table: BlockTable, wanted: Truths, leaf: int) -> float:
+    """Return in how many blocks without another copy a bad sector lies that the scan reads."""
+    count = round(sickness_number("recovery", "trial.sectors"))
+    places = clustered(generator_of(case, leaf), count, every.bytes)
+    rows = np.unique([every.sector(float(at)).row for at in places])
+    lost = wanted[rows] & (table.dva_count[rows] == 1)
+    return int(lost.sum()) / count

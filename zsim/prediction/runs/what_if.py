@@ -87,6 +87,17 @@ class Baseline:
         float
             On the same population, with the same seed: common random numbers [1].
         """
+        here = self._light() if self.tiled else self
+        return here.run(model=model, release=release, operation=operation).time_s / here.result.time_s
+
+    def run(
+        self,
+        *,
+        model: PlaneModel | None = None,
+        release: ReleaseProfile | None = None,
+        operation: Operation | None = None,
+    ) -> MemberResult:
+        """Return the run with other hardware, another release or operation; as `time` takes them."""
         case = replace(
             self.case,
             release=release or self.case.release,
@@ -95,9 +106,8 @@ class Baseline:
         if model is None:
             model = under(self.result.model, case)
         if self.tiled:
-            here = self._light()
-            return run_pool(case, here.pool, model, here.kept).time_s / here.result.time_s
-        return run_member(case, pool=self.pool, model=model).time_s / self.result.time_s
+            return run_pool(case, self.pool, model, self.kept)
+        return run_member(case, pool=self.pool, model=model)
 
     def _light(self) -> Baseline:
         """Return the same world on a small tile where a large one is much work, made once.

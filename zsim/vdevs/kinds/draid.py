@@ -77,8 +77,8 @@ def _needs_child(offset: int, psize: int, shape: VdevShape, table: Integers, chi
 
 
 @njit
-def _spare(place: int, shape: VdevShape, table: Integers) -> int:
-    return draid_spare(0, place, shape.data, shape.parity, shape.spares, table)
+def _spare(spare: int, place: int, shape: VdevShape, table: Integers) -> int:
+    return draid_spare(spare, place, shape.data, shape.parity, shape.spares, table)
 
 
 class Draid(VdevKind):
