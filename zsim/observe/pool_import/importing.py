@@ -21,7 +21,7 @@ from zsim.observe.pool_import.blocks import find_blocks
 from zsim.observe.pool_import.find_drives import find_drives
 from zsim.observe.pool_import.finding import Evidence, Finding
 from zsim.observe.pool_import.gaps import is_gap, unknown_notes
-from zsim.observe.pool_import.gather import find_observations, in_order
+from zsim.observe.pool_import.gather import drive_places, find_observations, in_order
 from zsim.observe.pool_import.given.assumed import UNKNOWN
 from zsim.observe.pool_import.given.files import OnProgress, PoolFiles, paths_of, read_files, read_pasted
 from zsim.observe.pool_import.layout import Tops, find_layout, pairs_of
@@ -57,6 +57,8 @@ class ImportedPool:
         The scan that runs or was the last.
     waiting : int
         Drives of the vdev under repair that await a resilver of their own.
+    places : mapping of str to tuple of int
+        By the name of a drive: its top-level vdev and its place there, as the scenario counts both.
     contents : mapping of str to list of str
         By file: the formats found in it.
     tables : dict of str to bytes
@@ -75,6 +77,7 @@ class ImportedPool:
     tables: dict[str, bytes] = field(default_factory=dict, repr=False)
     block_list: Path | None = None
     waiting: int = 0
+    places: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False)
 
     def to_toml(self, named: Mapping[str, str] | None = None) -> str:
         """Return the scenario as TOML, with what it was taken from and the state of the scan as comments.
@@ -373,6 +376,7 @@ def _imported(evidence: Evidence, tops: Tops, overrides: Sequence[str]) -> Impor
         notes=tuple(evidence.notes),
         progress=status.scan if status is not None else None,
         waiting=_waiting(status),
+        places=drive_places(evidence, tops),
         contents=files.contents,
         tables={name: content for name, content in tables.items() if content},
     )

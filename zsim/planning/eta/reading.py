@@ -19,10 +19,11 @@ from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
 from zsim.observe.pool_import.given.assumed import UNKNOWN, as_status, assumed_vdevs, assumed_words
 from zsim.observe.pool_import.given.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
-from zsim.observe.texts import decoded, tidied
+from zsim.observe.texts import decoded, plain, tidied
 from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, read_status, recognises
+from zsim.observe.zpool.vdev_tree import GONE
 from zsim.prediction.progress.healing import is_open
 from zsim.prediction.progress.metadata_only import of_metadata
 from zsim.prediction.progress.moments import clock_of, with_clocks
@@ -260,6 +261,11 @@ def _remedy(status: PoolStatus) -> str:
             "zpool scrub -e reads only the blocks of the error log again, mostly in minutes, and zpool status"
             " prints its share; zsim predict is about a whole scrub"
         )
+    slots = (slot for vdev in status.vdevs for slot in vdev.children or (vdev,))
+    gone = [slot for slot in slots if slot.state in GONE and not slot.children]
+    if gone:
+        drive = f"{plain(gone[0].name, 100)} is {gone[0].state}, and nothing runs that repairs it"
+        return f"{drive}: zsim predict says what its replacement takes"
     if status.scan is not None and status.scan.state == "finished":
         return "it is over: zsim predict says what the next one takes"
     return "zsim predict says what one would take"
