@@ -14,6 +14,7 @@ from zsim.cli.main import main
 from zsim.cli.pools.pasted import place_of
 from zsim.observe.pool_import.importing import import_pasted
 from zsim.planning.timeline.plan import Plan
+from zsim.scenario.model import Scenario
 
 HEAD = "  pool: tank\n state: DEGRADED\n  scan: {scan}\nconfig:\n\n\tNAME STATE READ WRITE CKSUM\n"
 RUNS = """resilver in progress since Sun Nov 22 21:14:03 2026
@@ -189,3 +190,25 @@ def test_a_new_drive_that_is_gone_is_told() -> None:
     )
     text = HEAD.format(scan=SCRUBBED) + ROWS.format(old=pair.replace("  (resilvering)", "  was /dev/sdz1"))
     assert any("sdz1, which was to take the place of sdf, is UNAVAIL" in n for n in import_pasted(text).notes)
+
+
+@pytest.mark.parametrize("command", ["risk", "tune"])
+def test_files_are_given_to_every_command_alike(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`zsim tune status.txt` was an unexpected argument."""
+    asked: list[Scenario] = []
+
+    def told(scenario: Scenario, *_: object, **__: object) -> None:
+        asked.append(scenario)
+        raise InputError("answer", None, "it was asked for", "read it")
+
+    module = importlib.import_module(f"zsim.planning.{command}.api")
+    monkeypatch.setattr(module, command, told)
+    where = paste(tmp_path, DEGRADED)
+    for given in ([where], ["--scenario", where]):
+        assert main([command, *given, "--fill", "60%", *KNOWN]) == 2
+    assert asked[0] == asked[1]
+    assert str(asked[0].pool_layout) == "2*raidz2x4"
+    assert main([command, where, "--scenario", where]) == 2
+    assert "--scenario" in capsys.readouterr().err

@@ -13,6 +13,7 @@ from types import NoneType
 from zsim.base.errors import InputError, check_kind
 from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
 from zsim.base.units import format_bytes, format_fraction
+from zsim.observe.documents import split_documents
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
 from zsim.observe.pool_import.classes import WHO_TELLS
 from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
@@ -20,7 +21,7 @@ from zsim.observe.pool_import.given.assumed import UNKNOWN, as_status, assumed_v
 from zsim.observe.pool_import.given.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
 from zsim.observe.texts import decoded, plain, tidied
-from zsim.observe.zpool import status_json
+from zsim.observe.zpool import status_json, truenas
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, read_status, recognises
 from zsim.observe.zpool.vdev_tree import GONE
@@ -39,6 +40,10 @@ BEHIND = 0.8
 """A clock that shows less than this share of the time that the counters tell is that of another day."""
 ALIKE = 1.6
 """Or more than this, unless the pool was imported again on the way."""
+
+
+BEFORE_PASS_S = 3 * 86400.0
+"""A pass may have begun so long after its scan: by a reboot, or after metadata was scanned [s]."""
 
 
 SUSPENDED = "HALTED: the pool is suspended"
@@ -217,10 +222,14 @@ def _texts(text: str | None, names: Sequence[str | Path]) -> list[str]:
 def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
     found: list[PoolStatus] = []
     for each in texts:
-        if status_json.recognises(each):
-            found += status_json.read_status_json(each)
-        elif recognises(each):
-            found += read_status(each)
+        documents, rest = split_documents(each)
+        for document in documents if documents or not status_json.recognises(each) else [each]:
+            if truenas.recognises(document):
+                found += [pool for pool in truenas.read_pool(document) if isinstance(pool, PoolStatus)]
+            elif status_json.recognises(document):
+                found += status_json.read_status_json(document)
+        if recognises(rest):
+            found += read_status(rest)
     if not found:
         reason = "the output of zpool status is expected"
         raise InputError("zpool status", None, reason, "pipe it in: zpool status tank | zsim eta")
@@ -338,7 +347,7 @@ def _moment(scan: RunningScan, now: datetime | None) -> datetime | None:
         if (
             live
             and (gone is None or passed >= BEHIND * gone)
-            and (clock == "pass" or gone is None or passed <= ALIKE * gone + 600.0)
+            and (gone is None or passed <= ALIKE * gone + (BEFORE_PASS_S if clock == "pass" else 600.0))
         ):
             return now.replace(tzinfo=None)
     return since + timedelta(seconds=gone) if gone is not None and clock == "scan" else None
