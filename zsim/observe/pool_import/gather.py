@@ -259,10 +259,9 @@ def _errors(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
 
 def _missing(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
     """Return the drives of the vdev under repair that are gone, not to be replaced; note all there are."""
-    if evidence.status is None:
-        return []
     found: list[DriveActivity] = []
-    scan, numbers = evidence.status.scan, leaf_numbers(tops, _repairs(evidence))
+    scan = evidence.status.scan if evidence.status is not None else None
+    numbers = leaf_numbers(tops, _repairs(evidence))
     active = scan is not None and scan.active
     for place in tops.order:
         slots = _slots(tops.vdevs[place])
@@ -279,13 +278,13 @@ def _missing(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
         asked = 0 if active or due else int(str(evidence.value("replace") or 0))
         waits = [child for child in slots if child.children and active and child.children[-1].waits]
         gone += [child.children[0] for child in waits if child.children[0].state in GONE]
-        found += [_gone(each, numbers, count < asked) for count, each in enumerate(gone)]
+        found += [_gone(each, numbers, count < asked, tops.source) for count, each in enumerate(gone)]
     return found
 
 
-def _gone(leaf: Vdev, numbers: dict[str, tuple[int | None, str]], asked: bool) -> DriveActivity:
+def _gone(leaf: Vdev, numbers: dict[str, tuple[int | None, str]], asked: bool, source: str) -> DriveActivity:
     number, _ = numbers.get(leaf.name, (None, ""))
-    seen = {"drive": plain(leaf.name, 300), "leaf": number, "missing": leaf.state, "source": "zpool status"}
+    seen = {"drive": plain(leaf.name, 300), "leaf": number, "missing": leaf.state, "source": source}
     return DriveActivity.model_validate({**seen, "asked": True} if asked else seen)
 
 

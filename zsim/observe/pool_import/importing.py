@@ -36,6 +36,10 @@ from zsim.scenario.files import apply_overrides, names_set
 from zsim.scenario.model import Scenario
 
 SUFFIX = ".toml"
+SUSPENDED = (
+    "the pool is SUSPENDED: nothing is read, written or repaired until its drives are back and zpool clear is"
+    " run; what is predicted counts from then"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +337,8 @@ def _note_unused(evidence: Evidence) -> None:
             f"{status.error_scrub}: it reads the blocks of the error log alone, and is none that is predicted"
         )
     scan = status.scan if status is not None else None
+    if status is not None and status.state == "SUSPENDED" and (scan is None or not scan.active):
+        evidence.notes.append(SUSPENDED)
     if scan is not None and scan.state == "finished" and scan.errors:
         evidence.notes.append(
             _errors_left(scan, any(pairs_of(vdev) for vdev in status.vdevs) if status else False)

@@ -18,6 +18,7 @@ from zsim.observe.pool_import.given.assumed import (
     assumed_vdevs,
     assumed_words,
     hidden_vdevs,
+    padded,
     usual,
     vdevs_of,
     with_drives,
@@ -161,7 +162,7 @@ def _like_the_others(vdevs: Sequence[Vdev], evidence: Evidence) -> Vdev:
         f"zpool status is cut off inside {plain(last.name)}: it is taken to have as many drives as"
         f" {plain(wider[-1].name)}, {wider[-1].drives}"
     )
-    return wider[-1]
+    return padded(last, wider[-1].drives)
 
 
 def _as_grown(spec: VdevSpec, vdev: Vdev, place: int, evidence: Evidence) -> VdevSpec:

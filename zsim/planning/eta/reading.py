@@ -270,6 +270,8 @@ def _remedy(status: PoolStatus) -> str:
             "zpool scrub -e reads only the blocks of the error log again, mostly in minutes, and zpool status"
             " prints its share; zsim predict is about a whole scrub"
         )
+    if status.state == "SUSPENDED":
+        return "the pool is suspended: nothing goes on until its drives are back and zpool clear is run"
     slots = (slot for vdev in status.vdevs for slot in vdev.children or (vdev,))
     gone = [slot for slot in slots if slot.state in GONE and not slot.children]
     if gone:
