@@ -78,6 +78,7 @@ def test_a_story_begins_with_the_resilver_that_runs(tmp_path: Path, asked: list[
     assert 3600 < low < middle < high
     assert running.elapsed is not None
     assert first.title == "tank"
+    assert first.vdev_names == ("raidz2-1", "raidz2-0"), "the vdev under repair comes first, by its own name"
     assert not first.events
 
 
@@ -212,3 +213,30 @@ def test_files_are_given_to_every_command_alike(
     assert str(asked[0].pool_layout) == "2*raidz2x4"
     assert main([command, where, "--scenario", where]) == 2
     assert "--scenario" in capsys.readouterr().err
+
+
+def test_a_story_names_vdevs_as_the_status_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The vdev that is repaired was called by the number of the first, which was sound."""
+    mirrors = """  pool: tank
+ state: DEGRADED
+config:
+
+\tNAME        STATE     READ WRITE CKSUM
+\ttank        DEGRADED     0     0     0
+\t  mirror-0  ONLINE       0     0     0
+\t    sda     ONLINE       0     0     0
+\t    sdb     ONLINE       0     0     0
+\t  mirror-1  DEGRADED     0     0     0
+\t    sdc     ONLINE       0     0     0
+\t    sdd     FAULTED      0     0     0
+
+errors: No known data errors
+"""
+    stated = ["--fill", "1%", "--release", "zol-0.7", *KNOWN, "--history", "media-server"]
+    assert main(["timeline", paste(tmp_path, mirrors), "--fail", "sdb", *stated]) == 0
+    told = capsys.readouterr()
+    assert "sdb is drive 1 of mirror-0 in this story" in told.err
+    assert "drive 0 of mirror-1 (sdd) is missing" in told.out
+    assert "drive 1 of mirror-0 fails" in told.out
+    assert main(["decide", paste(tmp_path, mirrors), *stated]) == 2
+    assert "replaced in one way only, by a resilver" in capsys.readouterr().err

@@ -60,7 +60,7 @@ def pasted_pool(sources: Sequence[str], stated: dict[str, object], asked: str) -
     InputError
         When they cannot be read, or what runs leaves nothing to ask.
     """
-    from zsim.observe.pool_import.gaps import BARE, is_gap
+    from zsim.observe.pool_import.gaps import BARE, HALTED, is_gap
     from zsim.planning.eta.api import eta_of
     from zsim.planning.eta.reading import read_paste
     from zsim.planning.timeline.decisions import state_of
@@ -71,21 +71,22 @@ def pasted_pool(sources: Sequence[str], stated: dict[str, object], asked: str) -
     names = [name for name in sources if name != "-"]
     text = scenario_text(Path("-")) if len(names) < len(sources) else None
     imported = _imported(text, names, stated)
+    named: dict[str, object] = {} if "layout" in stated else {"vdev_names": imported.vdev_names}
     for note in imported.notes:
-        if is_gap(note) or note.startswith(BARE):
+        if is_gap(note) or note.startswith((BARE, HALTED)):
             notice(f"{note}.")
     if imported.progress is None or not imported.progress.active:
         fields = put_aside(imported.scenario.stated(), stated) | stated
         scenario = Scenario.from_dict(fields)
-        plan = {"scenario": scenario.stated(), **state_of(fields, scenario.evidence or ())}
+        plan = {"scenario": scenario.stated(), **state_of(fields, scenario.evidence or ()), **named}
         return PastedPool(plan, imported.places, imported.pool)
     paste = read_paste(text, names, stated=stated, imported=imported)
     known = paste.scenario.stated()
-    if (why := _nothing_to_ask(paste)) is not None:
+    if (why := _nothing_to_ask(paste, asked)) is not None:
         raise InputError(asked, None, why, "zsim eta, given the same files, says when it finishes")
     seen = eta_of(paste.scenario, paste)
     shown = (*paste.scans, *missing_drives(paste.scenario.evidence or ()))
-    plan = {"scenario": known, **state_of(known, shown, imported.waiting, seen)}
+    plan = {"scenario": known, **state_of(known, shown, imported.waiting, seen), **named}
     return PastedPool(plan, imported.places, imported.pool)
 
 
@@ -117,7 +118,7 @@ def _imported(text: str | None, names: list[str], stated: dict[str, object]) -> 
         return import_pool([*names, piped], stated=stated)
 
 
-def _nothing_to_ask(paste: Paste) -> str | None:
+def _nothing_to_ask(paste: Paste, asked: str) -> str | None:
     """Return why nothing else may happen while what a status shows runs; None where something may."""
     from zsim.planning.eta.reading import SUSPENDED
     from zsim.scenario.evidence import MOVES
@@ -132,7 +133,7 @@ def _nothing_to_ask(paste: Paste) -> str | None:
             f"what runs is {'an expansion' if kind == 'expand' else 'a removal'}: it goes on, or is stopped"
         )
     if kind == "heal" or paste.log_alone or paste.dedup_alone:
-        return "what runs repairs no whole drive, so that there is little to choose"
+        return f"what runs repairs no whole drive, and {asked} is of whole ones"
     return None
 
 

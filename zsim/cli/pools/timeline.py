@@ -14,7 +14,7 @@ from zsim.cli.common import notice, print_json, progress, show, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import Command, fields_of_pool, scenario_options, word, words
 from zsim.cli.help import GroupedCommand
-from zsim.cli.pools.pasted import PastedPool, Place, pasted_pool, place_of, replaced_now
+from zsim.cli.pools.pasted import NUMBERED, PastedPool, Place, pasted_pool, place_of, replaced_now
 
 if TYPE_CHECKING:
     from zsim.planning.timeline.plan import Plan
@@ -246,6 +246,7 @@ def _of_pasted(pasted: PastedPool, procedure: str | None, given: dict[str, objec
 
     running = table(pasted.plan, "running") if "running" in pasted.plan else None
     own, events = plan_fields(given), events_from(given, pasted.places, running)
+    _say_numbers(pasted, given)
     if procedure is not None:
         known = read_plan(procedure)
         events = [event.model_dump(mode="json", exclude_unset=True) for event in known.events] + events
@@ -264,6 +265,17 @@ def _of_pasted(pasted: PastedPool, procedure: str | None, given: dict[str, objec
         plan["scenario"] = {name: value for name, value in stated.items() if name not in NOT_HERE}
     title = {"title": pasted.pool} if pasted.pool else {}
     return Plan.from_dict({**title, **plan, **own, "events": events})
+
+
+def _say_numbers(pasted: PastedPool, given: Mapping[str, object]) -> None:
+    """Say which number a drive has in the story that flags name otherwise."""
+    names = pasted.plan.get("vdev_names")
+    listed = (word(given, "drives") or "").split(",")
+    for text in (*words(given, "fail"), *filter(None, listed)):
+        vdev, drive = place_of(text, "--fail", pasted.places)
+        known = names[vdev] if isinstance(names, tuple) and vdev < len(names) else f"vdev {vdev}"
+        if not NUMBERED.fullmatch(text.strip()):
+            notice(f"{text.strip()} is drive {drive} of {known} in this story.")
 
 
 def plan_fields(given: dict[str, object]) -> dict[str, object]:

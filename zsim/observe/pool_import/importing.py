@@ -20,7 +20,7 @@ from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.pool_import.blocks import find_blocks
 from zsim.observe.pool_import.find_drives import find_drives
 from zsim.observe.pool_import.finding import Evidence, Finding
-from zsim.observe.pool_import.gaps import is_gap, unknown_notes
+from zsim.observe.pool_import.gaps import HALTED, is_gap, unknown_notes
 from zsim.observe.pool_import.gather import drive_places, find_observations, in_order
 from zsim.observe.pool_import.given.assumed import UNKNOWN
 from zsim.observe.pool_import.given.files import OnProgress, PoolFiles, paths_of, read_files, read_pasted
@@ -37,7 +37,7 @@ from zsim.scenario.model import Scenario
 
 SUFFIX = ".toml"
 SUSPENDED = (
-    "the pool is SUSPENDED: nothing is read, written or repaired until its drives are back and zpool clear is"
+    f"{HALTED}: nothing is read, written or repaired until its drives are back and zpool clear is"
     " run; what is predicted counts from then"
 )
 
@@ -63,6 +63,8 @@ class ImportedPool:
         Drives of the vdev under repair that await a resilver of their own.
     places : mapping of str to tuple of int
         By the name of a drive: its top-level vdev and its place there, as the scenario counts both.
+    vdev_names : tuple of str
+        Names of the top-level vdevs, in the order of the scenario.
     contents : mapping of str to list of str
         By file: the formats found in it.
     tables : dict of str to bytes
@@ -82,6 +84,7 @@ class ImportedPool:
     block_list: Path | None = None
     waiting: int = 0
     places: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False)
+    vdev_names: tuple[str, ...] = ()
 
     def to_toml(self, named: Mapping[str, str] | None = None) -> str:
         """Return the scenario as TOML, with what it was taken from and the state of the scan as comments.
@@ -383,6 +386,7 @@ def _imported(evidence: Evidence, tops: Tops, overrides: Sequence[str]) -> Impor
         progress=status.scan if status is not None else None,
         waiting=_waiting(status),
         places=drive_places(evidence, tops),
+        vdev_names=tuple(plain(tops.vdevs[place].name) for place in tops.order),
         contents=files.contents,
         tables={name: content for name, content in tables.items() if content},
     )
