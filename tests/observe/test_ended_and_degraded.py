@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import zsim
+from zsim.base.errors import InputError
 from zsim.observe.pool_import.importing import import_pasted
 
 STATUS = """  pool: tank
@@ -99,3 +100,47 @@ def test_a_resilver_without_a_share_that_has_written_collects_no_more() -> None:
     assert not any(note.startswith("STUCK") for note in found.notes)
     collecting = import_pasted(STATUS.format(scan=SOLARIS.format("3.1M"), rows=rows))
     assert collecting.scenario.release == "solaris-11.2"
+
+
+SUSPENDED = """  pool: tank
+ state: SUSPENDED
+config:
+
+\tNAME         STATE     READ WRITE CKSUM
+\ttank         DEGRADED     0     0     0
+\t  raidz1-0   DEGRADED     2    94     0
+\t    sda      FAULTED      0     0     0
+\t    sdb      ONLINE       3   169     0
+\t    sdc      ONLINE       0     0     0
+\t  raidz1-1   ONLINE       1     2     0
+\t    sdd      ONLINE       3     2     0
+"""
+
+
+def test_a_suspended_pool_is_told_and_a_cut_vdev_has_not_lost_what_another_has() -> None:
+    """The drive that is gone was told twice: a cut vdev was given the drives of the one before it."""
+    found = import_pasted(SUSPENDED)
+    assert str(found.scenario.layout) == "2*raidz1x3"
+    assert any(note.startswith("the pool is SUSPENDED") for note in found.notes)
+    assert len([note for note in found.notes if "sda of raidz1-0 is FAULTED" in note]) == 1
+    with pytest.raises(InputError, match="the pool is suspended: nothing goes on"):
+        zsim.eta(SUSPENDED)
+
+
+LISTED = """\
+NAME          SIZE  ALLOC   FREE  CKPOINT  EXPANDSZ   FRAG    CAP  DEDUP    HEALTH  ALTROOT
+tank         21.8T  14.2T  7.62T        -         -    11%    65%  1.00x  DEGRADED  -
+  raidz2-0   21.8T  14.2T  7.62T        -         -    11%  65.1%      -  DEGRADED
+    sda      3.64T      -      -        -         -      -      -      -    ONLINE
+    sdb      3.64T      -      -        -         -      -      -      -   UNAVAIL
+    sdc      3.64T      -      -        -         -      -      -      -    ONLINE
+    sdd      3.64T      -      -        -         -      -      -      -    ONLINE
+    sde      3.64T      -      -        -         -      -      -      -    ONLINE
+    sdf      3.64T      -      -        -         -      -      -      -    ONLINE
+"""
+
+
+def test_what_is_gone_by_zpool_list_is_told_as_well() -> None:
+    found = import_pasted(LISTED)
+    assert any("sdb of raidz2-0 is UNAVAIL and not replaced yet: 1 more" in note for note in found.notes)
+    assert (found.scenario.old_drive, found.places["sdb"]) == ("missing", (0, 0))

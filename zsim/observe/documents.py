@@ -9,11 +9,11 @@ MOST_DOCUMENTS = 1000
 MOST_TRIES = 2000
 LONGEST_LINE = 1_000_000
 """Characters: every reader searches its patterns through a text, for seconds if 30 million are one line."""
-_OPEN = re.compile(r"^[ \t]{0,8}\{", re.MULTILINE)
+_OPEN = re.compile(r"^[ \t]{0,8}(?:\{|\[(?=\s{0,200}\{))", re.MULTILINE)
 
 
 def split_documents(text: str) -> tuple[list[str], str]:
-    """Return the whole JSON documents of a text, and what stands around them.
+    """Return the whole JSON documents of a text, each table of a list alone, and what stands around them.
 
     A brace that begins a line and opens no whole document is left where it is: zdb prints such, too.
     """
@@ -31,8 +31,12 @@ def split_documents(text: str) -> tuple[list[str], str]:
             value, end = decoder.raw_decode(text, begin)
         except (ValueError, RecursionError):
             continue
-        if isinstance(value, dict) and value:
-            documents.append(text[begin:end])
+        if isinstance(value, list):
+            found = [json.dumps(each) for each in value[:MOST_DOCUMENTS] if isinstance(each, dict) and each]
+        else:
+            found = [text[begin:end]] if value else []
+        if found:
+            documents += found
             rest.append(text[position:begin])
             position = end
     rest.append(text[position:])

@@ -97,7 +97,11 @@ def test_the_vdev_with_most_to_repair_comes_first_and_others_are_told() -> None:
 
 @pytest.mark.parametrize(
     ("gone", "replaced", "note"),
-    [(1, 1, "1 drive of a vdev is gone"), (2, 2, "2 drives of one vdev are gone"), (0, None, "")],
+    [
+        (1, 1, "is UNAVAIL and not replaced yet: 1 more"),
+        (2, 2, "are UNAVAIL and not replaced yet: none"),
+        (0, None, ""),
+    ],
 )
 def test_drives_that_are_gone_are_asked_for(gone: int, replaced: int | None, note: str) -> None:
     rows = [f"{name} UNAVAIL" if place < gone else name for place, name in enumerate(names(6))]

@@ -318,6 +318,9 @@ def test_a_date_in_the_text_counts_and_a_pass_may_have_begun_later() -> None:
     whole = {"scanned": 100, "total": 100, "elapsed": 10 * HOUR, "elapsed_is_pass": True}
     assert reading._moment(scan(since=SINCE, **whole), late) == late, "imported again on the way"
     assert reading._moment(scan(since=SINCE, **whole), None) is None
+    # Two months later the text is an old one: 178 days were answered for four hours that were left.
+    assert reading._moment(scan(since=SINCE, **whole), SINCE + timedelta(days=60)) is None
+    assert reading._moment(scan(since=SINCE, **whole), SINCE + timedelta(days=3)) is not None
 
 
 def test_what_an_outage_left_is_no_whole_drive_and_a_scrub_may_repair_as_much() -> None:

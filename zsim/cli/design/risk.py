@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import hand_over, number, plain_number, progress
+from zsim.cli.common import exclusive, hand_over, number, plain_number, progress
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import Command, fields_of_pool, scenario_from, scenario_options, word
 from zsim.cli.help import GroupedCommand
@@ -75,8 +75,10 @@ def risk_options(command: Command) -> Command:
         "zsim risk --layout raidz2x8 --fill 70% --drive-size 20TB --afr ST16000NM001G --spare hot",
         "zsim risk --layout raidz1x10 --hours 24 --afr 5% --correlation 1 --no-latent --detect 0 --years 10",
         "zsim risk --plan replace-one-after-another --layout raidz2x6 --fill 60% --drive-size 8TB",
+        "zpool status tank | zsim risk - --spare shelf",
     ),
 )
+@click.argument("files", metavar="[FILE|-]...", nargs=-1)
 @click.option(
     "--plan",
     metavar="PLAN.toml|NAME",
@@ -87,14 +89,24 @@ def risk_options(command: Command) -> Command:
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
 @click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
-def command(plan: str | None, as_json: bool, output: str | None, plot: str | None, **given: object) -> None:
+def command(
+    files: tuple[str, ...],
+    plan: str | None,
+    as_json: bool,
+    output: str | None,
+    plot: str | None,
+    **given: object,
+) -> None:
     """Estimate the chance of data loss: while this pool is repaired, within a year, and within many.
 
     Files lost, a vdev suspended and the pool lost are separate chances, each a range.  The repair's duration
     is that of 'zsim predict', unless --hours fixes it.  With --plan the first column is about the whole plan.
+    FILE is a scenario file, or files with what zpool status and its like printed; - reads the standard input.
     """
     from zsim.planning.risk.api import risk
 
+    exclusive({"FILE": " ".join(files) or None, "--scenario": given["file"]})
+    given["file"] = files or given["file"]
     check_outputs(output, plot, None)
     inputs = inputs_from(given)
     scenario = scenario_from(given) if plan is None else plan_of(plan, given)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import click
 
 from zsim.base.errors import InputError
 from zsim.base.parsed import table
-from zsim.cli.common import exclusive, print_json, progress, show, whole_number
+from zsim.cli.common import exclusive, print_json, progress, show
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import scenario_options, stated_fields
 from zsim.cli.help import GroupedCommand
-
-if TYPE_CHECKING:
-    from zsim.observe.pool_import.importing import ImportedPool
-    from zsim.planning.eta.reading import Paste
+from zsim.cli.pools.pasted import PastedPool, Place, pasted_pool, place_of, replaced_now
 
 
 @click.command(
@@ -68,9 +65,10 @@ def command(
 
     exclusive({"FILE": " ".join(sources) or None, "--scenario": given["file"]})
     asked = sources or ((str(given["file"]),) if given["file"] else ())
-    plan = _state(asked, {**given, "file": None})
-    stated = {"done": done, "kind": running, "drives": _numbers(drives, "--drives")}
-    stated["waiting"] = _numbers(waiting, "--waiting")
+    state = _state(asked, {**given, "file": None})
+    plan, places = state.plan, state.places
+    stated = {"done": done, "kind": running, "drives": _numbers(drives, "--drives", places)}
+    stated["waiting"] = _numbers(waiting, "--waiting", places)
     known = {name: value for name, value in stated.items() if value is not None}
     if known:
         # What is stated of the pass overrules what its status tells, and what follows from that.
@@ -81,10 +79,13 @@ def command(
         # Whether to keep a sick drive is a question of the repair that reads it: one that has just begun.
         plan["running"] = {"done": 0.0}
     if replace_drive is not None:
-        drive = whole_number(replace_drive, "--replace-drive", 0)
-        plan["events"] = [{"do": "fail", "drive": drive}, {"do": "replace", "drive": drive}]
+        vdev, drive = place_of(replace_drive, "--replace-drive", places)
+        about = {"vdev": vdev, "drive": drive}
+        plan["events"] = [{"do": "fail", **about}, {"do": "replace", **about}]
         plan["zed"] = False
-    other = whole_number(replace_too, "--replace-too", 0)
+    elif asked and "running" not in plan:
+        plan |= {"events": replaced_now(plan), "zed": False}
+    other = None if replace_too is None else _beside(replace_too, plan, places)
     with announced_compilation(), progress("comparing") as on_progress:
         found = decide(plan, replace_too=other, reboot=reboot, on_progress=on_progress)
     if as_json:
@@ -98,9 +99,9 @@ def _is_sick(plan: dict[str, object]) -> bool:
     return any(table(plan, "scenario").get(name) for name in ("slow", "attached", "bad_sectors"))
 
 
-def _state(sources: tuple[str, ...], given: dict[str, object]) -> dict[str, object]:
-    """Return the plan of what is stated: the scenario, and the scan of a status."""
-    from zsim.planning.timeline.decisions import state_of
+def _state(sources: tuple[str, ...], given: dict[str, object]) -> PastedPool:
+    """Return what is stated: the scenario, and the scan of a status."""
+    from zsim.planning.timeline.decisions import CHOICE, state_of
     from zsim.scenario.model import Scenario
 
     if len(sources) == 1 and sources[0].endswith(".toml"):
@@ -108,80 +109,26 @@ def _state(sources: tuple[str, ...], given: dict[str, object]) -> dict[str, obje
         sources = ()
     stated = stated_fields(given)
     if sources:
-        return _pasted(sources, stated)
+        return pasted_pool(sources, stated, CHOICE)
     if stated.get("layout") is None:
         raise InputError("layout", None, "the pool is not described", "write for instance --layout raidz2x6")
     scenario = Scenario.from_dict(stated)
-    return {"scenario": scenario.stated(), **state_of(scenario.stated(), scenario.evidence or ())}
+    plan = {"scenario": scenario.stated(), **state_of(scenario.stated(), scenario.evidence or ())}
+    return PastedPool(plan, {})
 
 
-def _imported(text: str | None, names: list[str], stated: dict[str, object]) -> ImportedPool:
-    """Return what an import makes of files and of what was piped, all about one pool."""
-    import tempfile
-    from pathlib import Path
-
-    from zsim.observe.pool_import.importing import import_pasted, import_pool
-
-    if text is None or not names:
-        return import_pool(names, stated=stated) if text is None else import_pasted(text, stated=stated)
-    with tempfile.TemporaryDirectory() as folder:
-        piped = Path(folder) / "pasted.txt"
-        piped.write_text(text, encoding="utf-8")
-        return import_pool([*names, piped], stated=stated)
+def _numbers(text: str | None, option: str, places: Mapping[str, Place]) -> tuple[int, ...] | None:
+    """Return the numbers of the drives of a list."""
+    return None if text is None else tuple(place_of(part, option, places)[1] for part in text.split(","))
 
 
-def _pasted(sources: tuple[str, ...], stated: dict[str, object]) -> dict[str, object]:
-    """Return the plan of a pasted status; what is left of a scan that runs is what ``zsim eta`` answers."""
-    from pathlib import Path
-
-    from zsim.cli.common import notice
-    from zsim.observe.pool_import.gaps import BARE, is_gap
-    from zsim.planning.eta.api import eta_of
-    from zsim.planning.eta.reading import read_paste
-    from zsim.planning.timeline.decisions import CHOICE, state_of
-    from zsim.scenario.evidence import missing_drives
-    from zsim.scenario.files import put_aside, scenario_text
-    from zsim.scenario.model import Scenario
-
-    names = [name for name in sources if name != "-"]
-    text = scenario_text(Path("-")) if len(names) < len(sources) else None
-    imported = _imported(text, names, stated)
-    for note in imported.notes:
-        if is_gap(note) or note.startswith(BARE):
-            notice(f"{note}.")
-    if imported.progress is None or not imported.progress.active:
-        fields = put_aside(imported.scenario.stated(), stated) | stated
-        scenario = Scenario.from_dict(fields)
-        return {"scenario": scenario.stated(), **state_of(fields, scenario.evidence or ())}
-    paste = read_paste(text, names, stated=stated, imported=imported)
-    known = paste.scenario.stated()
-    if (why := _no_choice(paste)) is not None:
-        raise InputError(CHOICE, None, why, "zsim eta, given the same files, says when it finishes")
-    seen = eta_of(paste.scenario, paste)
-    shown = (*paste.scans, *missing_drives(paste.scenario.evidence or ()))
-    return {"scenario": known, **state_of(known, shown, imported.waiting, seen)}
-
-
-def _no_choice(paste: Paste) -> str | None:
-    """Return why there is nothing to choose while what a status shows runs; None where there may be."""
-    from zsim.planning.eta.reading import SUSPENDED
-    from zsim.scenario.evidence import MOVES
-
-    kind = paste.scans[-1].kind
-    if any(note.startswith(SUSPENDED) for note in paste.notes):
-        return "the pool is suspended, and nothing goes on until its drives are back and zpool clear is run"
-    if paste.paused:
-        return f"the {kind} is paused, and nothing goes on until it is resumed"
-    if kind in MOVES:
-        return (
-            f"what runs is {'an expansion' if kind == 'expand' else 'a removal'}: it goes on, or is stopped"
-        )
-    if kind == "heal" or paste.log_alone or paste.dedup_alone:
-        return "what runs repairs no whole drive, so that there is little to choose"
-    return None
-
-
-def _numbers(text: str | None, option: str) -> tuple[int, ...] | None:
-    if text is None:
-        return None
-    return tuple(whole_number(part, option, 0) or 0 for part in text.split(","))
+def _beside(text: str, plan: Mapping[str, object], places: Mapping[str, Place]) -> int:
+    """Return the number of another drive, which is of the vdev under repair."""
+    vdev, number = place_of(text, "--replace-too", places)
+    running = plan.get("running")
+    repaired = int(str(running.get("vdev", 0))) if isinstance(running, Mapping) else 0
+    if text.strip() in places and vdev != repaired:
+        allowed = "it is of another vdev than the one under repair"
+        remedy = "ask zsim timeline, with --replace-drives and its name"
+        raise InputError("--replace-too", text, allowed, remedy)
+    return number

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import print_json, progress, show, whole_number
+from zsim.base.parsed import table
+from zsim.cli.common import notice, print_json, progress, show, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import Command, fields_of_pool, scenario_options, word, words
 from zsim.cli.help import GroupedCommand
+from zsim.cli.pools.pasted import NUMBERED, PastedPool, Place, pasted_pool, place_of, replaced_now
 
 if TYPE_CHECKING:
     from zsim.planning.timeline.plan import Plan
@@ -21,6 +24,8 @@ NOT_HERE = {
     "second_at": "use --second-fails-at",
     "operation": "use a plan",
 }
+ALLOWED = "a timeline is made of events"
+WITHOUT = "without the drives that are gone"
 EVENT_FLAGS = (
     (
         "--fail",
@@ -101,10 +106,11 @@ def event_options(function: Command) -> Command:
         "zsim timeline --layout raidz2x8 --fill 62% --drive-size 18TB --fail 0 --replace-after 12h "
         "--second-fails-at 40% --plot story.svg",
         "zsim timeline --procedure grow-vdev --layout raidz2x6 --fill 60% --drive-size 8TB",
+        "zpool status tank > status.txt; zsim timeline status.txt --reboot-at 2h --second-fails-at 60%",
         "zsim timeline --procedure list",
     ),
 )
-@click.argument("source", metavar="[PLAN.toml|PROCEDURE|schema]", required=False)
+@click.argument("sources", metavar="[PLAN.toml|PROCEDURE|schema|STATUS.txt...|-]", nargs=-1)
 @click.option("--procedure", metavar="NAME", help="A plan that comes with zsim; 'list' lists them.")
 @event_options
 @click.option("--scrub-after", is_flag=True, help="A scrub when the pool is whole again.")
@@ -113,7 +119,7 @@ def event_options(function: Command) -> Command:
 @click.option("--plot", metavar="FILE", help="Draw it as a Gantt chart: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--report", metavar="FILE.html", help="Write text and picture as one HTML file.")
 def command(
-    source: str | None,
+    sources: tuple[str, ...],
     procedure: str | None,
     as_json: bool,
     plot: str | None,
@@ -124,9 +130,11 @@ def command(
 
     What happens comes from flags, from a plan in TOML ('zsim timeline schema' prints its JSON Schema) or by a
     procedure (--procedure list). The answer is a chart of all passes, the redundancy left at each moment, and
-    when the pool is whole.
+    when the pool is whole. From what zpool status and its like printed, in files or piped, the story begins
+    with the resilver that runs and what 'zsim eta' says is left of it; drives may then be named as they are
+    there.
     """
-    if source == "schema":
+    if sources == ("schema",):
         from zsim.planning.timeline.plan import Plan
 
         print_json(Plan.json_schema())
@@ -135,7 +143,7 @@ def command(
         _list_procedures(as_json)
         return
     check_outputs(None, plot, report)
-    plan = plan_from(source, procedure, given)
+    plan = plan_from(sources, procedure, given)
     from zsim.planning.timeline.api import timeline
 
     with announced_compilation(), progress("simulating") as on_progress:
@@ -163,7 +171,7 @@ def _list_procedures(as_json: bool) -> None:
     show(rich_table(Grid(("procedure", "what it is"), titles())))
 
 
-def plan_from(source: str | None, procedure: str | None, given: dict[str, object]) -> Plan:
+def plan_from(sources: Sequence[str], procedure: str | None, given: dict[str, object]) -> Plan:
     """Return the plan of a command line.
 
     Raises
@@ -174,11 +182,17 @@ def plan_from(source: str | None, procedure: str | None, given: dict[str, object
     from zsim.planning.timeline.api import read_plan
     from zsim.planning.timeline.plan import Plan
 
-    stated = fields_of_pool(given, "a timeline is made of events", NOT_HERE)
+    pasted = _pasted(sources, given)
+    if pasted is not None:
+        return _of_pasted(pasted, procedure, given)
+    if len(sources) > 1:
+        raise InputError("FILE", " ".join(sources), "it is one plan", "give one")
+    source = sources[0] if sources else None
+    stated = fields_of_pool(given, ALLOWED, NOT_HERE)
     if source is not None and procedure is not None:
         raise InputError("--procedure", procedure, "a plan is given already", "give one of the two")
     own = plan_fields(given)
-    events = events_from(given, stated)
+    events = events_from(given)
     if source is None and procedure is None:
         if not events:
             raise InputError(
@@ -196,6 +210,74 @@ def plan_from(source: str | None, procedure: str | None, given: dict[str, object
     return known.with_scenario(stated, events=added, **own)
 
 
+def _pasted(sources: Sequence[str], given: dict[str, object]) -> PastedPool | None:
+    """Return what files tell of a pool now, if what zpool and its like printed is given; else None."""
+    asked = tuple(sources)
+    if not asked and given["file"] and _printed(str(given["file"])):
+        asked = (str(given["file"]),)
+    alone = asked[0] if len(asked) == 1 else ""
+    if not asked or alone.endswith(".toml") or (alone and alone != "-" and not _printed(alone)):
+        return None
+    # What is stated of a repair by hand is refused before anything is read.
+    stated = fields_of_pool({**given, "file": None}, ALLOWED, NOT_HERE)
+    return pasted_pool(asked, stated, "a timeline")
+
+
+def _printed(name: str) -> bool:
+    """Tell whether there is such a file, or a directory of files, and it is no plan or scenario."""
+    from zsim.base.model_data import load_toml
+
+    path = Path(name)
+    if name.endswith(".toml") or not path.exists():
+        return False
+    if path.is_dir():
+        return True
+    try:
+        load_toml(path, "plan")
+    except InputError:
+        return True
+    return False
+
+
+def _of_pasted(pasted: PastedPool, procedure: str | None, given: dict[str, object]) -> Plan:
+    """Return the plan of a pool whose state now is pasted."""
+    from zsim.planning.timeline.api import read_plan
+    from zsim.planning.timeline.plan import Plan
+
+    running = table(pasted.plan, "running") if "running" in pasted.plan else None
+    own, events = plan_fields(given), events_from(given, pasted.places, running)
+    _say_numbers(pasted, given)
+    if procedure is not None:
+        known = read_plan(procedure)
+        events = [event.model_dump(mode="json", exclude_unset=True) for event in known.events] + events
+        own = {"title": known.title, "at_once": known.at_once} | own
+    elif not events and running is None:
+        events = replaced_now(pasted.plan)
+        if not events:
+            allowed = "no scan runs on this pool, no drive of it is gone, and nothing is said to happen"
+            raise InputError("events", None, allowed, "give --fail and the name of a drive, or --procedure")
+        notice("nothing is said to happen: the drives that are gone are replaced at once.")
+    elif running is None and replaced_now(pasted.plan):
+        notice(f"the story begins {WITHOUT}: the repair that the file tells of is not in it.")
+    plan = dict(pasted.plan)
+    if running is None:
+        stated = table(plan, "scenario")
+        plan["scenario"] = {name: value for name, value in stated.items() if name not in NOT_HERE}
+    title = {"title": pasted.pool} if pasted.pool else {}
+    return Plan.from_dict({**title, **plan, **own, "events": events})
+
+
+def _say_numbers(pasted: PastedPool, given: Mapping[str, object]) -> None:
+    """Say which number a drive has in the story that flags name otherwise."""
+    names = pasted.plan.get("vdev_names")
+    listed = (word(given, "drives") or "").split(",")
+    for text in (*words(given, "fail"), *filter(None, listed)):
+        vdev, drive = place_of(text, "--fail", pasted.places)
+        known = names[vdev] if isinstance(names, tuple) and vdev < len(names) else f"vdev {vdev}"
+        if not NUMBERED.fullmatch(text.strip()):
+            notice(f"{text.strip()} is drive {drive} of {known} in this story.")
+
+
 def plan_fields(given: dict[str, object]) -> dict[str, object]:
     """Return the fields of the plan that flags state."""
     found: dict[str, object] = {n: given[n] for n in ("detection", "churn") if given.get(n) is not None}
@@ -205,12 +287,26 @@ def plan_fields(given: dict[str, object]) -> dict[str, object]:
     return found
 
 
-def events_from(given: dict[str, object], stated: dict[str, object]) -> list[dict[str, object]]:
-    """Return the events that flags state, in order."""
-    failed = [_place(text, "--fail") for text in words(given, "fail")]
+def events_from(
+    given: Mapping[str, object],
+    places: Mapping[str, Place] | None = None,
+    running: Mapping[str, object] | None = None,
+) -> list[dict[str, object]]:
+    """Return the events that flags state, in order.
+
+    Parameters
+    ----------
+    given : mapping
+    places : mapping of str to tuple of int, optional
+        Vdev and number of each drive, by its name.
+    running : mapping, optional
+        The pass that runs when the story begins: its drives are the first that have failed.
+    """
+    named = places or {}
+    failed = [place_of(text, "--fail", named) for text in words(given, "fail")]
     events: list[dict[str, object]] = [{"do": "fail", "vdev": vdev, "drive": drive} for vdev, drive in failed]
     if (listed := word(given, "drives")) is not None:
-        drives = [_place(text, "--replace-drives") for text in listed.split(",")]
+        drives = [place_of(text, "--replace-drives", named) for text in listed.split(",")]
         events.append({"do": "replace", "vdev": drives[0][0], "drives": [drive for _, drive in drives]})
     if given["replace_after"] is not None:
         if not failed:
@@ -223,7 +319,7 @@ def events_from(given: dict[str, object], stated: dict[str, object]) -> list[dic
             events.append({"do": "replace", "vdev": vdev, "drives": drives_of, "after": delay})
             delay = 0
     if given["second_at_moment"] is not None:
-        events += _second(given, failed)
+        events += _second(given, failed or _repaired(running))
     if given["outage"] is not None:
         events += [{"do": "offline", "drive": 0}, {"do": "online", "drive": 0, "after": given["outage"]}]
     for flag, action in (("unreadable_at", "unreadable-block"), ("resilver_at", "resilver")):
@@ -233,7 +329,17 @@ def events_from(given: dict[str, object], stated: dict[str, object]) -> list[dic
     return events + ([{"do": "scrub", "when": "whole"}] if given["scrub_after"] else [])
 
 
-def _second(given: dict[str, object], failed: list[tuple[int, int]]) -> list[dict[str, object]]:
+def _repaired(running: Mapping[str, object] | None) -> list[Place]:
+    """Return the drives that the pass that runs replaces, and those that wait for one."""
+    from zsim.planning.timeline.plan import Running
+
+    if running is None or running.get("kind") == "scrub":
+        return []
+    found = Running.model_validate(dict(running))
+    return [(found.vdev, drive) for drive in (*found.drives, *found.waiting)]
+
+
+def _second(given: Mapping[str, object], failed: Sequence[Place]) -> list[dict[str, object]]:
     """Return the failure and the replacement of a second drive of the vdev."""
     if not failed:
         raise InputError(
@@ -245,16 +351,3 @@ def _second(given: dict[str, object], failed: list[tuple[int, int]]) -> list[dic
     if after is None:
         return [fails]
     return [fails, {"do": "replace", "vdev": vdev, "drive": drive, "after": after}]
-
-
-def _place(text: str, option: str) -> tuple[int, int]:
-    """Return vdev and drive of ``3`` or ``1:3``."""
-    parts = [part.strip() for part in str(text).split(":")]
-    if not 1 <= len(parts) <= 2 or not all(
-        part.isascii() and part.isdigit() and len(part) < 6 for part in parts
-    ):
-        raise InputError(
-            option, text, "it is a drive's number, or vdev:drive", f"write {option} 0 or {option} 1:3"
-        )
-    numbers = [int(part) for part in parts]
-    return (numbers[0], numbers[1]) if len(numbers) == 2 else (0, numbers[0])

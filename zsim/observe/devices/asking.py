@@ -12,6 +12,7 @@ FREEBSD_NAME = re.compile(
 _PARTUUID = re.compile(
     r"(?:/dev/disk/by-partuuid/)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f-]{17}", re.ASCII
 )
+MACOS_NAME = re.compile(r"(?:/dev/)?(?:disk\d{1,4}(?:s\d{1,3})?|media-[\w-]{8,60}|PCI0@.{1,200})", re.ASCII)
 LINUX = "lsblk -o NAME,MODEL,SERIAL,SIZE,ROTA,LOG-SEC,PHY-SEC"
 
 
@@ -26,6 +27,7 @@ def drives_command(names: Iterable[str]) -> str:
     known = list(names)
     ways = (
         (SOLARIS_NAME, "iostat -En"),
+        (MACOS_NAME, "diskutil info -all"),
         (FREEBSD_NAME, "geom disk list; glabel status"),
         (_PARTUUID, f"{LINUX},PARTUUID"),
     )

@@ -20,7 +20,7 @@ _WORLD_WIDE = re.compile(r"(?:wwn-0x|scsi-3|nvme-eui\.|c\d{1,3}t)([0-9A-Fa-f]{16
 _MULTIPATH = re.compile(r"(?:dm-uuid-)?(?:mpath-)?3([56][0-9a-f]{15}(?:[0-9a-f]{16})?)1?", re.ASCII)
 """Of dm-multipath: the digit of the kind of number and the number; zpool leaves the 1 of some partitions."""
 _NUMBERED = re.compile(
-    r"(?:sd[a-z]{1,3}|hd[a-z]|vd[a-z]|da\d+|ada\d+|ad\d+|nvme\d+n\d+|nvd\d+|nda\d+|mfid\d+)"
+    r"(?:sd[a-z]{1,3}|hd[a-z]|vd[a-z]|da\d+|ada\d+|ad\d+|nvme\d+n\d+|nvd\d+|nda\d+|mfid\d+|disk\d+)"
 )
 _DISK = re.compile(r"(?:diskid/)?DISK-(.{4,60})")
 _MAPPED = re.compile(r"^(?:luks|crypt|enc|dm-name|dm[-_]crypt)[-_]|[-_](?:luks|crypt|enc)$")

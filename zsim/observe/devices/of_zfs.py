@@ -26,6 +26,12 @@ _ROWS = {
     True: re.compile(_COUNTS + _SLOW + _MORE, re.ASCII),
 }
 """By whether the header has SLOW: what the first column of a script shows may look like its counter."""
+_MAIL = re.compile(
+    r"^[ \t]{0,8}vpath: (/dev/\S{2,300})[ \t\r]*\n(?:[ \t]{0,8}v\w{3,5}:[^\n]{0,300}\n){0,4}"
+    r"[ \t]{0,8}devid: (\S{4,300})[ \t\r]*$",
+    re.MULTILINE,
+)
+"""Of ZED (zed.d/statechange-notify.sh)."""
 _ZDB = re.compile(r"^\s{0,200}path: '([^'\n]{2,300})'\s{1,200}devid: '([^'\n]{4,300})'", re.MULTILINE)
 
 
@@ -63,7 +69,7 @@ def _row(line: str, columns: list[str], slow: bool) -> Iterator[Identity]:
 
 
 def zfs_devids(text: str) -> Iterator[Identity]:
-    """Yield the drives whose devid ``zpool status -j`` or ``zdb -C`` prints: udev's name, with the model."""
+    """Yield the drives whose devid ``zpool status -j``, ``zdb -C`` or a mail of ZED tells: udev's name."""
     stripped = text.lstrip()
     if stripped.startswith("{"):
         if '"devid"' in stripped:
@@ -71,6 +77,8 @@ def zfs_devids(text: str) -> Iterator[Identity]:
         return
     for match in [*_ZDB.finditer(text)][:MOST_ROWS]:
         yield from _named(match[1], match[2], None, "zdb -C")
+    for match in [*_MAIL.finditer(text)][:MOST_ROWS]:
+        yield from _named(match[1], match[2], None, "mail of ZED")
 
 
 def _in_json(text: str) -> Iterator[Identity]:

@@ -13,6 +13,7 @@ from zsim.observe.devices.listings import (
     illumos_drives,
     lsblk_drives,
 )
+from zsim.observe.devices.macos import diskutil_drives
 from zsim.observe.devices.of_zfs import zfs_devids, zpool_columns
 from zsim.observe.devices.reports import hdparm_drives, sdparm_drives, smartctl_drives, sysfs_drives
 
@@ -69,6 +70,7 @@ READERS: dict[str, DriveReader | AliasReader] = {
     "geom disk list": DriveReader(geom_drives),
     "camcontrol devlist": DriveReader(camcontrol_drives),
     "iostat -En": DriveReader(illumos_drives),
+    "diskutil": DriveReader(diskutil_drives),
     "hdparm": DriveReader(hdparm_drives),
     "sdparm": DriveReader(sdparm_drives),
     "/sys/block": DriveReader(sysfs_drives),

@@ -9,6 +9,7 @@ from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.release import drive_names
 
 BARE = "NO REDUNDANCY: "
+HALTED = "the pool is SUSPENDED"
 """How a note begins about a vdev of which no further drive may fail."""
 GAP, ADD = "NOT KNOWN: ", " add the output of "
 GAPS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (

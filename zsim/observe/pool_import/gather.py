@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -26,6 +26,8 @@ NEAR_IN_TIME = timedelta(days=7)
 MOST_RUNNING = 500
 MOST_FINISHED = 200
 QUARTER_S, MOST_ZONES_S = 900, 14 * 3600
+COMES_BACK = frozenset(("OFFLINE", "REMOVED", "UNAVAIL"))
+"""States of a drive that is whole as far as ZFS knows, and may only have lost its connection."""
 
 
 def find_observations(outputs: PoolOutputs, tops: Tops) -> None:
@@ -257,32 +259,32 @@ def _errors(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
 
 def _missing(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
     """Return the drives of the vdev under repair that are gone, not to be replaced; note all there are."""
-    if outputs.status is None:
-        return []
     found: list[DriveActivity] = []
-    scan, numbers = outputs.status.scan, leaf_numbers(tops, _repairs(outputs))
+    scan = outputs.status.scan if outputs.status is not None else None
+    numbers = leaf_numbers(tops, _repairs(outputs))
     active = scan is not None and scan.active
     for place in tops.order:
         slots = _slots(tops.vdevs[place])
         gone = [leaf for child in slots if (leaf := _lost(child)) is not None]
         first = place == tops.order[0] and _repairs(outputs)
         due = sum(map(_is_due, slots))
-        # Where nothing runs, the replacement of those that are gone is what is asked.
-        if gone and (active or due or not first):
+        if gone:
             left = tops.specs[place].tolerance - len(gone) - due
-            outputs.notes.append(_missing_words(tops.vdevs[place], gone, left, due > 0))
+            # Where nothing runs, the replacement of those that are gone is what is asked.
+            words = _missing_words if active or due or not first else _asked_words
+            outputs.notes.append(words(tops.vdevs[place], gone, left, due > 0))
         if not first or outputs.value("replace_in") is not None:
             continue
         asked = 0 if active or due else int(str(outputs.value("replace") or 0))
         waits = [child for child in slots if child.children and active and child.children[-1].waits]
         gone += [child.children[0] for child in waits if child.children[0].state in GONE]
-        found += [_gone(each, numbers, count < asked) for count, each in enumerate(gone)]
+        found += [_gone(each, numbers, count < asked, tops.source) for count, each in enumerate(gone)]
     return found
 
 
-def _gone(leaf: Vdev, numbers: dict[str, tuple[int | None, str]], asked: bool) -> DriveActivity:
+def _gone(leaf: Vdev, numbers: dict[str, tuple[int | None, str]], asked: bool, source: str) -> DriveActivity:
     number, _ = numbers.get(leaf.name, (None, ""))
-    seen = {"drive": plain(leaf.name, 300), "leaf": number, "missing": leaf.state, "source": "zpool status"}
+    seen = {"drive": plain(leaf.name, 300), "leaf": number, "missing": leaf.state, "source": source}
     return DriveActivity.model_validate({**seen, "asked": True} if asked else seen)
 
 
@@ -308,12 +310,32 @@ def _is_due(child: Vdev) -> bool:
 
 def _missing_words(vdev: Vdev, gone: Sequence[Vdev], left: int, repaired: bool) -> str:
     """Return what is to be said of drives that are gone and that nothing replaces."""
+    what = f"{_gone_words(vdev, gone)} and nothing replaces {'it' if len(gone) == 1 else 'them'}"
+    return _left_words(what, left, " until the repair ends" if repaired else "")
+
+
+def _asked_words(vdev: Vdev, gone: Sequence[Vdev], left: int, repaired: bool) -> str:
+    """Return the same where nothing runs, so that their replacement is what is asked."""
+    del repaired
+    one = len(gone) == 1
+    what = f"{_gone_words(vdev, gone)} and not replaced yet"
+    words = _left_words(what, left, f" until {'it is' if one else 'they are'}")
+    words += f"; {'its' if one else 'their'} replacement is asked"
+    if any(each.state in COMES_BACK for each in gone):
+        words += ". One that comes back (zpool online) lacks only what was written meanwhile: far less"
+    return words
+
+
+def _gone_words(vdev: Vdev, gone: Sequence[Vdev]) -> str:
+    """Return which drives are gone, of which vdev, and how."""
     names, top = plain(", ".join(each.name for each in gone[:3]), 300), plain(vdev.name)
     more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
     states = sorted({each.state for each in gone})
-    what = f"{names}{more} of {top} {'is' if len(gone) == 1 else 'are'} {' or '.join(states)}"
-    what += f" and nothing replaces {'it' if len(gone) == 1 else 'them'}"
-    until = " until the repair ends" if repaired else ""
+    return f"{names}{more} of {top} {'is' if len(gone) == 1 else 'are'} {' or '.join(states)}"
+
+
+def _left_words(what: str, left: int, until: str) -> str:
+    """Return a sentence on drives that are gone, with how many more may fail."""
     if left < 0:
         return f"{BARE}{what}: more drives are missing there than it has parity"
     if left == 0:
@@ -339,10 +361,8 @@ def leaf_numbers(tops: Tops, repairs: bool = True) -> dict[str, tuple[int | None
     numbers: dict[str, tuple[int | None, str]] = {}
     total = sum(spec.children for spec in tops.specs)
     first, added = 0, 0
-    for place in tops.order:
-        slots = _slots(tops.vdevs[place])
-        replaced = _replaced(slots) if repairs and place == tops.order[0] else []
-        for position, child in enumerate([*replaced, *(each for each in slots if each not in replaced)]):
+    for place, children in _as_counted(tops, repairs):
+        for position, child in enumerate(children):
             if child.kind in PAIRS and child.drives > 1:
                 new = repaired_pair(child).children[-1].name
                 for old in child.leaves():
@@ -353,6 +373,28 @@ def leaf_numbers(tops: Tops, repairs: bool = True) -> dict[str, tuple[int | None
                 numbers[child.name] = (first + position, "target" if child.resilvering else "source")
         first += tops.specs[place].children
     return numbers
+
+
+def drive_places(outputs: PoolOutputs, tops: Tops) -> dict[str, tuple[int, int]]:
+    """Return vdev and place of each drive in the layout of the scenario, by its name.
+
+    A drive that takes the place of another has that place.
+    """
+    counted = enumerate(_as_counted(tops, _repairs(outputs)))
+    return {
+        leaf.name: (number, position)
+        for number, (_, children) in counted
+        for position, child in enumerate(children)
+        for leaf in child.leaves()
+    }
+
+
+def _as_counted(tops: Tops, repairs: bool) -> Iterator[tuple[int, list[Vdev]]]:
+    """Yield vdevs, each with its children in the order in which the scenario counts them."""
+    for place in tops.order:
+        slots = _slots(tops.vdevs[place])
+        replaced = _replaced(slots) if repairs and place == tops.order[0] else []
+        yield place, [*replaced, *(each for each in slots if each not in replaced)]
 
 
 def _replaced(slots: Sequence[Vdev]) -> list[Vdev]:

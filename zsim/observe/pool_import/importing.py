@@ -20,8 +20,8 @@ from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.pool_import.blocks import find_blocks
 from zsim.observe.pool_import.find_drives import find_drives
 from zsim.observe.pool_import.finding import Finding, PoolOutputs
-from zsim.observe.pool_import.gaps import is_gap, unknown_notes
-from zsim.observe.pool_import.gather import find_observations, in_order
+from zsim.observe.pool_import.gaps import HALTED, is_gap, unknown_notes
+from zsim.observe.pool_import.gather import drive_places, find_observations, in_order
 from zsim.observe.pool_import.given.assumed import UNKNOWN
 from zsim.observe.pool_import.given.files import OnProgress, PoolFiles, paths_of, read_files, read_pasted
 from zsim.observe.pool_import.layout import Tops, find_layout, pairs_of
@@ -36,6 +36,10 @@ from zsim.scenario.files import apply_overrides, names_set
 from zsim.scenario.model import Scenario
 
 SUFFIX = ".toml"
+SUSPENDED = (
+    f"{HALTED}: nothing is read, written or repaired until its drives are back and zpool clear is"
+    " run; what is predicted counts from then"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,10 @@ class ImportedPool:
         The scan that runs or was the last.
     waiting : int
         Drives of the vdev under repair that await a resilver of their own.
+    places : mapping of str to tuple of int
+        By the name of a drive: its top-level vdev and its place there, as the scenario counts both.
+    vdev_names : tuple of str
+        Names of the top-level vdevs, in the order of the scenario.
     contents : mapping of str to list of str
         By file: the formats found in it.
     tables : dict of str to bytes
@@ -75,6 +83,8 @@ class ImportedPool:
     tables: dict[str, bytes] = field(default_factory=dict, repr=False)
     block_list: Path | None = None
     waiting: int = 0
+    places: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False)
+    vdev_names: tuple[str, ...] = ()
 
     def to_toml(self, named: Mapping[str, str] | None = None) -> str:
         """Return the scenario as TOML, with what it was taken from and the state of the scan as comments.
@@ -330,6 +340,8 @@ def _note_unused(outputs: PoolOutputs) -> None:
             f"{status.error_scrub}: it reads the blocks of the error log alone, and is none that is predicted"
         )
     scan = status.scan if status is not None else None
+    if status is not None and status.state == "SUSPENDED" and (scan is None or not scan.active):
+        outputs.notes.append(SUSPENDED)
     if scan is not None and scan.state == "finished" and scan.errors:
         outputs.notes.append(
             _errors_left(scan, any(pairs_of(vdev) for vdev in status.vdevs) if status else False)
@@ -373,6 +385,8 @@ def _imported(outputs: PoolOutputs, tops: Tops, overrides: Sequence[str]) -> Imp
         notes=tuple(outputs.notes),
         progress=status.scan if status is not None else None,
         waiting=_waiting(status),
+        places=drive_places(outputs, tops),
+        vdev_names=tuple(plain(tops.vdevs[place].name) for place in tops.order),
         contents=files.contents,
         tables={name: content for name, content in tables.items() if content},
     )

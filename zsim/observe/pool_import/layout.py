@@ -18,6 +18,7 @@ from zsim.observe.pool_import.given.assumed import (
     assumed_vdevs,
     assumed_words,
     hidden_vdevs,
+    padded,
     usual,
     vdevs_of,
     with_drives,
@@ -161,7 +162,7 @@ def _like_the_others(vdevs: Sequence[Vdev], outputs: PoolOutputs) -> Vdev:
         f"zpool status is cut off inside {plain(last.name)}: it is taken to have as many drives as"
         f" {plain(wider[-1].name)}, {wider[-1].drives}"
     )
-    return wider[-1]
+    return padded(last, wider[-1].drives)
 
 
 def _as_grown(spec: VdevSpec, vdev: Vdev, place: int, outputs: PoolOutputs) -> VdevSpec:
@@ -343,10 +344,23 @@ def _find_pairs(outputs: PoolOutputs, pairs: Sequence[Vdev], spec: VdevSpec) -> 
     outputs.find("replace", min(len(pairs), limit), "zpool status" if known else "zdb -C")
     if len(pairs) > limit:
         outputs.notes.append(f"{len(pairs)} drives are being replaced, of which {spec} can lose {limit}")
+    outputs.notes += [words for pair in pairs if (words := _failed_successor(pair))]
     if any(pair.children[-1].kind == "distributed-spare" for pair in pairs):
         outputs.find("target", "distributed-spare", "zpool status")
     elif spec.spares:
         outputs.find("target", "new-drive", "zpool status")
+
+
+def _failed_successor(pair: Vdev) -> str:
+    """Return what is to be said of a pair whose new drive is gone; empty where it is there."""
+    old, new = pair.children[0], pair.children[-1]
+    if pair.kind != "replacing" or new.state not in GONE:
+        return ""
+    return (
+        f"{plain(new.name)}, which was to take the place of {plain(old.name)}, is {new.state}: nothing is"
+        f" copied to it until it is back; zpool detach takes it out, and zpool replace puts another in, which"
+        " is what is asked"
+    )
 
 
 def _find_single(outputs: PoolOutputs, vdevs: Sequence[Vdev], tops: Tops, active: bool) -> int:
@@ -363,13 +377,9 @@ def _find_single(outputs: PoolOutputs, vdevs: Sequence[Vdev], tops: Tops, active
         return place
     missing, place = most(lambda leaf: leaf.state in GONE)
     if missing:
-        stands_in = _find_spare_in_use(outputs, vdevs[place])
+        _find_spare_in_use(outputs, vdevs[place])
         outputs.find("old_drive", "missing", "zpool status")
         outputs.find("replace", max(1, min(missing, tops.specs[place].tolerance)), "zpool status")
-        words = "1 drive of a vdev is gone" if missing == 1 else f"{missing} drives of one vdev are gone"
-        if not stands_in:
-            asked = "its replacement is" if missing == 1 else "their replacement is"
-            outputs.notes.append(f"{words} and not replaced yet: {asked} asked")
         return place
     return _find_degraded(outputs, vdevs, place) if not active else place
 
@@ -393,13 +403,13 @@ def _find_degraded(outputs: PoolOutputs, vdevs: Sequence[Vdev], place: int) -> i
     return at
 
 
-def _find_spare_in_use(outputs: PoolOutputs, vdev: Vdev) -> bool:
-    """Tell whether a spare holds what a drive that is gone held: its replacement is copied from there."""
+def _find_spare_in_use(outputs: PoolOutputs, vdev: Vdev) -> None:
+    """Note where a spare holds what a drive that is gone held: its replacement is copied from there."""
     spares = [
         each.children[-1] for each in (vdev, *vdev.children) if each.kind == "spare" and each.drives > 1
     ]
     if not spares or any(each.state != "ONLINE" or each.resilvering for each in spares):
-        return False
+        return
     outputs.notes.append(
         f"{plain(spares[0].name)} stands in for a drive that is gone: the vdev has its redundancy again, and"
         " what is asked is the replacement, after which the spare is free"
@@ -408,4 +418,3 @@ def _find_spare_in_use(outputs: PoolOutputs, vdev: Vdev) -> bool:
         outputs.find("target", "new-drive", "zpool status")
     else:
         outputs.find("old_drive", "online", "zpool status: the spare holds its data", inferred=True)
-    return True

@@ -55,6 +55,13 @@ _KEYS = (
 _KEY = re.compile(rf"[ \t]{{0,12}}({'|'.join(_KEYS)}):[ \t]*(.{{0,4000}})", re.ASCII)
 _POOL = re.compile(r"^[ \t]{0,12}pool:[ \t]*\S", re.MULTILINE)
 _SECOND_SIGN = re.compile(r"^[ \t]{0,12}(?:state|scan|config):", re.MULTILINE)
+_MAIL = re.compile(
+    r"^[ \t]{0,8}eid:[ \t]*\d{1,20}[ \t\r]*\n[ \t]{0,8}class:[ \t]*(?!\w{1,40}_finish)\w{1,60}[ \t\r]*\n"
+    r"(?:[ \t]{0,8}(?:(?:state|host|time|v\w{3,5}|devid|cksum|read|write):[^\n]{0,400}(?:\n|\Z)"
+    r"|pool:[^\n]{0,400}(?:\n(?![ \t]{0,8}(?:id|state):)|\Z))){1,14}",
+    re.MULTILINE | re.ASCII,
+)
+"""What ZED writes of a drive (zed.d/statechange-notify.sh); its ``pool:`` and ``state:`` are of no status."""
 _STATES = frozenset((
     "ONLINE", "DEGRADED", "FAULTED", "OFFLINE", "UNAVAIL", "REMOVED", "AVAIL", "INUSE", "SPLIT",
 ))  # fmt: skip
@@ -187,7 +194,13 @@ def _resilvered(vdevs: Sequence[Vdev]) -> bool:
 
 def recognises(text: str) -> bool:
     """Tell whether a text holds the output of ``zpool status``."""
+    text = without_mails(text)
     return _POOL.search(text) is not None and _SECOND_SIGN.search(text) is not None
+
+
+def without_mails(text: str) -> str:
+    """Return a text with empty lines for what ZED wrote about drives."""
+    return _MAIL.sub(lambda match: "\n" * match[0].count("\n"), text) if "eid:" in text else text
 
 
 def read(text: str, name: str) -> tuple[PoolStatus, ...]:
@@ -209,7 +222,7 @@ def read_status(text: str, name: str = "zpool status") -> tuple[PoolStatus, ...]
     InputError
         When it names no pool, or the rows of its vdevs make no sense.
     """
-    blocks = list(_blocks(text, name))
+    blocks = list(_blocks(without_mails(text), name))
     if not blocks:
         raise InputError(name, None, "a line 'pool: NAME' is expected", "give the output of zpool status")
     return tuple(_pool(block, name) for block in blocks)

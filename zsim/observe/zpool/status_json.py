@@ -29,9 +29,10 @@ _REMEDY = "give the whole output of zpool status -j"
 
 
 def recognises(text: str) -> bool:
-    """Tell whether a text is JSON that may be from ``zpool status -j``."""
+    """Tell whether a text is JSON that may be from ``zpool status -j``, or one of its pools alone."""
     head = text[:4096].lstrip()
-    return head.startswith("{") and ("output_version" in head or '"pools"' in head)
+    whole_of = "output_version" in head or '"pools"' in head
+    return head.startswith("{") and (whole_of or ('"pool_guid"' in head and '"state"' in head))
 
 
 def read(text: str, name: str) -> tuple[PoolStatus, ...]:
@@ -54,10 +55,22 @@ def read_status_json(text: str, name: str = "zpool status -j") -> tuple[PoolStat
         raise InputError(
             f"{name}{where}", None, f"whole JSON is expected ({plain(str(error))})", _REMEDY
         ) from error
-    pools = data.get("pools") if isinstance(data, Mapping) else None
-    if not isinstance(pools, Mapping) or not pools:
+    pools = _pools(data)
+    if not pools:
         raise InputError(f"{name}: pools", None, "a table of pools is expected", _REMEDY)
     return tuple(_pool(str(key), pool, name) for key, pool in pools.items())
+
+
+def _pools(data: object) -> Mapping[str, object]:
+    """Return the pools of a document by name; a filter such as jq leaves one alone, or a list of them."""
+    if not isinstance(data, Mapping):
+        return {}
+    pools = data.get("pools")
+    if isinstance(pools, list):
+        return {str(place): each for place, each in enumerate(pools)}
+    if isinstance(pools, Mapping):
+        return pools
+    return {"": data} if "pool_guid" in data and "vdevs" in data else {}
 
 
 def _pool(key: str, pool: object, name: str) -> PoolStatus:

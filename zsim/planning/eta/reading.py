@@ -13,16 +13,18 @@ from types import NoneType
 from zsim.base.errors import InputError, check_kind
 from zsim.base.reading import REMEDY, is_directory, read_bytes, stat_of
 from zsim.base.units import format_bytes, format_fraction
+from zsim.observe.documents import split_documents
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
 from zsim.observe.pool_import.classes import WHO_TELLS
 from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
 from zsim.observe.pool_import.given.assumed import UNKNOWN, as_status, assumed_vdevs, assumed_words
 from zsim.observe.pool_import.given.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
-from zsim.observe.texts import decoded, tidied
-from zsim.observe.zpool import status_json
+from zsim.observe.texts import decoded, plain, tidied
+from zsim.observe.zpool import status_json, truenas
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, read_status, recognises
+from zsim.observe.zpool.vdev_tree import GONE
 from zsim.prediction.progress.healing import is_open
 from zsim.prediction.progress.metadata_only import of_metadata
 from zsim.prediction.progress.moments import clock_of, with_clocks
@@ -38,6 +40,10 @@ BEHIND = 0.8
 """A clock that shows less than this share of the time that the counters tell is that of another day."""
 ALIKE = 1.6
 """Or more than this, unless the pool was imported again on the way."""
+
+
+BEFORE_PASS_S = 3 * 86400.0
+"""A pass may have begun so long after its scan: by a reboot, or after metadata was scanned [s]."""
 
 
 SUSPENDED = "HALTED: the pool is suspended"
@@ -245,10 +251,14 @@ def _texts(text: str | None, names: Sequence[str | Path]) -> list[str]:
 def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
     found: list[PoolStatus] = []
     for each in texts:
-        if status_json.recognises(each):
-            found += status_json.read_status_json(each)
-        elif recognises(each):
-            found += read_status(each)
+        documents, rest = split_documents(each)
+        for document in documents if documents or not status_json.recognises(each) else [each]:
+            if truenas.recognises(document):
+                found += [pool for pool in truenas.read_pool(document) if isinstance(pool, PoolStatus)]
+            elif status_json.recognises(document):
+                found += status_json.read_status_json(document)
+        if recognises(rest):
+            found += read_status(rest)
     if not found:
         reason = "the output of zpool status is expected"
         raise InputError("zpool status", None, reason, "pipe it in: zpool status tank | zsim eta")
@@ -289,6 +299,13 @@ def _remedy(status: PoolStatus) -> str:
             "zpool scrub -e reads only the blocks of the error log again, mostly in minutes, and zpool status"
             " prints its share; zsim predict is about a whole scrub"
         )
+    if status.state == "SUSPENDED":
+        return "the pool is suspended: nothing goes on until its drives are back and zpool clear is run"
+    slots = (slot for vdev in status.vdevs for slot in vdev.children or (vdev,))
+    gone = [slot for slot in slots if slot.state in GONE and not slot.children]
+    if gone:
+        drive = f"{plain(gone[0].name, 100)} is {gone[0].state}, and nothing runs that repairs it"
+        return f"{drive}: zsim predict says what its replacement takes"
     if status.scan is not None and status.scan.state == "finished":
         return "it is over: zsim predict says what the next one takes"
     return "zsim predict says what one would take"
@@ -361,7 +378,7 @@ def _moment(scan: RunningScan, now: datetime | None) -> datetime | None:
         if (
             live
             and (gone is None or passed >= BEHIND * gone)
-            and (clock == "pass" or gone is None or passed <= ALIKE * gone + 600.0)
+            and (gone is None or passed <= ALIKE * gone + (BEFORE_PASS_S if clock == "pass" else 600.0))
         ):
             return now.replace(tzinfo=None)
     return since + timedelta(seconds=gone) if gone is not None and clock == "scan" else None

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 NO_CALENDAR = "after the year 9999"
+AGREES = 1.5
+"""Two times of which neither is longer by more agree."""
 NO_ESTIMATE = "zpool gives no estimate; what is left over its mean rate is"
 NO_FIELD = "no such field"
 WHOLE_TIMES = 10.0
@@ -98,8 +100,16 @@ def _zpool(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     else:
         source = "zpool says" if answer.zpool_prints else NO_ESTIMATE
         short = "too little" if said < answer.remaining_s.p50 else "too much"
-        verdict = f"{short}: {answer.zpool_why}" if answer.zpool_why else "which agrees"
+        within = _within(said, answer.remaining_s.p50)
+        verdict = f"{short}: {answer.zpool_why}" if answer.zpool_why else within
         yield f"{source} {_time(said)}, {verdict}.", ""
+
+
+def _within(said: float, middle: float) -> str:
+    """Return how an estimate of zpool that lies within the interval compares with the middle of it."""
+    if max(said, middle) <= AGREES * max(min(said, middle), 1.0):
+        return "which agrees"
+    return f"{'later' if said > middle else 'sooner'} than expected here, but within the interval"
 
 
 def _is_scrub(answer: EtaAnswer) -> bool:

@@ -253,6 +253,10 @@ def _part_of(report: Progress, number: int, count: int, name: str) -> Progress:
 
 def _nothing_to_choose(now: Plan) -> InputError:
     """Return why there is one way only."""
+    if now.running is None and any(event.do == "replace" for event in now.events):
+        allowed = "the drives that are gone can be replaced in one way only, by a resilver"
+        remedy = "zsim predict says how long that takes, and zsim risk how likely is loss until then"
+        return InputError(CHOICE, None, allowed, remedy)
     if now.running is None:
         allowed = "no repair runs or waits, and no load is stated, so there is nothing to choose"
         return InputError(

@@ -23,7 +23,7 @@ from zsim.base.errors import InputError
 from zsim.base.model_data import load_toml
 from zsim.base.units import parse_duration, parse_fraction
 from zsim.scenario.field_types import Bytes, DriveBytes, Fraction, Seconds
-from zsim.scenario.layout import Layout
+from zsim.scenario.layout import MAX_VDEVS, Layout
 from zsim.scenario.messages import input_error
 from zsim.scenario.model import Scenario
 
@@ -234,6 +234,11 @@ class Plan(_Part):
     detection: Seconds = Field(0.0, ge=0, description="time from a failure until ZFS faults the drive")
     churn: Bytes = Field(0, ge=0, description="bytes written a day: what a drive that was away lacks")
     special: tuple[int, ...] = Field((), description="top-level vdevs that are special or dedup")
+    vdev_names: tuple[str, ...] = Field(
+        (),
+        max_length=MAX_VDEVS,
+        description="names of the top-level vdevs, in their order",
+    )
     autoexpand: bool = Field(False, description="whether vdevs grow with their last larger drive")
     at_once: int = Field(1, ge=1, le=255, description="drives a command, where a procedure takes one each")
     running: Running | None = Field(None, description="what runs when the story begins")

@@ -48,6 +48,9 @@ class Story:
             self.environment, world, plan.pool, passes, rules, plan.spares or plan.pool.layout.spares
         )
         self.pool.autoexpand = plan.autoexpand
+        for vdev, name in zip(self.pool.vdevs, plan.vdev_names, strict=False):
+            vdev.name = name or vdev.name
+        self.pool.ledger.marks = [(0.0, vdev.name, vdev.left) for vdev in self.pool.vdevs]
         actions = [event.do for event in plan.events]
         self.pool.frees_to_come = actions.count("free-block")
         self.pool.discards_to_come = actions.count("discard-checkpoint")

@@ -148,13 +148,13 @@ def usual(vdev: Vdev, scan: Scan) -> Vdev:
     told = width_of(scan, max(1, replaced)) if vdev.parity else None
     least = max(vdev.parity + 1, vdev.drives, vdev.at_least)
     drives = told if told is not None and told >= least else drives
-    return _padded(vdev, drives)
+    return padded(vdev, drives)
 
 
 def with_drives(vdev: Vdev, scan: Scan, least: int) -> Vdev:
     """Return a vdev with so many drives at least, or as many as the scan tells."""
     told = width_of(scan)
-    return _padded(vdev, max(least, told or 0))
+    return padded(vdev, max(least, told or 0))
 
 
 def hidden_vdevs(shown: Sequence[Vdev], scan: Scan) -> tuple[Vdev, ...]:
@@ -176,7 +176,7 @@ def hidden_vdevs(shown: Sequence[Vdev], scan: Scan) -> tuple[Vdev, ...]:
     return tuple(replace(like, name=f"{name}-{len(shown) + each}") for each in range(more))
 
 
-def _padded(vdev: Vdev, drives: int) -> Vdev:
+def padded(vdev: Vdev, drives: int) -> Vdev:
     """Return a vdev with healthy drives behind those shown."""
     more = (Vdev(f"{vdev.name} {each} (assumed)", "disk", "ONLINE") for each in range(vdev.drives, drives))
     return replace(vdev, children=(*vdev.children, *more))

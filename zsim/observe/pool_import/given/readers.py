@@ -18,7 +18,7 @@ from zsim.observe.evidence import (
 from zsim.observe.outputs import Reader
 from zsim.observe.pool_import.given import host_facts
 from zsim.observe.zdb import blocks, configuration, metaslabs
-from zsim.observe.zpool import datasets, listing, listing_json, properties, status, status_json
+from zsim.observe.zpool import datasets, listing, listing_json, properties, status, status_json, truenas
 
 SENTENCES = "sentences"
 READERS: dict[str, Reader] = {
@@ -45,6 +45,7 @@ DOCUMENTS: dict[str, Reader] = {
     "fio": benchmarks,
     "zpool list -j": listing_json,
     "zpool status -j": status_json,
+    "midclt call pool.query": truenas,
     "zfs version -j": host_facts.VERSION_DOCUMENT,
 }
 """Of a JSON document, which is one output: the first that recognises it reads it; else it may list drives."""

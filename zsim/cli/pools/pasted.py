@@ -1,0 +1,163 @@
+"""What a pasted status tells of a pool now: what runs, what of it is left, the drives by their names."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zsim.base.errors import InputError
+from zsim.base.parsed import table
+from zsim.cli.common import notice
+
+if TYPE_CHECKING:
+    from zsim.observe.pool_import.importing import ImportedPool
+    from zsim.planning.eta.reading import Paste
+
+NUMBERED = re.compile(r"(?:(\d{1,5})\s*:)?\s*(\d{1,5})", re.ASCII)
+MOST_NAMED = 24
+
+Place = tuple[int, int]
+"""A top-level vdev, and a drive of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastedPool:
+    """What a status, and whatever else was given beside it, tells of a pool now.
+
+    Attributes
+    ----------
+    plan : dict
+        Fields of a plan: ``scenario``, and ``running`` where a pass runs.
+    places : mapping of str to tuple of int
+        By the name of a drive: its vdev, and its number there, as the plan counts both.
+    pool : str
+        Its name.
+    """
+
+    plan: dict[str, object]
+    places: Mapping[str, Place]
+    pool: str = ""
+
+
+def pasted_pool(sources: Sequence[str], stated: dict[str, object], asked: str) -> PastedPool:
+    """Return what files tell of a pool; what is left of a scan that runs is what ``zsim eta`` answers.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        Files; ``-`` is the standard input.
+    stated : dict
+        Fields that are stated beside them.
+    asked : str
+        What is asked of the state, for messages.
+
+    Raises
+    ------
+    InputError
+        When they cannot be read, or what runs leaves nothing to ask.
+    """
+    from zsim.observe.pool_import.gaps import BARE, HALTED, is_gap
+    from zsim.planning.eta.api import eta_of
+    from zsim.planning.eta.reading import read_paste
+    from zsim.planning.timeline.decisions import state_of
+    from zsim.scenario.evidence import missing_drives
+    from zsim.scenario.files import put_aside, scenario_text
+    from zsim.scenario.model import Scenario
+
+    names = [name for name in sources if name != "-"]
+    text = scenario_text(Path("-")) if len(names) < len(sources) else None
+    imported = _imported(text, names, stated)
+    named: dict[str, object] = {} if "layout" in stated else {"vdev_names": imported.vdev_names}
+    for note in imported.notes:
+        if is_gap(note) or note.startswith((BARE, HALTED)):
+            notice(f"{note}.")
+    if imported.progress is None or not imported.progress.active:
+        fields = put_aside(imported.scenario.stated(), stated) | stated
+        scenario = Scenario.from_dict(fields)
+        plan = {"scenario": scenario.stated(), **state_of(fields, scenario.evidence or ()), **named}
+        return PastedPool(plan, imported.places, imported.pool)
+    paste = read_paste(text, names, stated=stated, imported=imported)
+    known = paste.scenario.stated()
+    if (why := _nothing_to_ask(paste, asked)) is not None:
+        raise InputError(asked, None, why, "zsim eta, given the same files, says when it finishes")
+    seen = eta_of(paste.scenario, paste)
+    shown = (*paste.scans, *missing_drives(paste.scenario.evidence or ()))
+    plan = {"scenario": known, **state_of(known, shown, imported.waiting, seen), **named}
+    return PastedPool(plan, imported.places, imported.pool)
+
+
+def replaced_now(plan: Mapping[str, object]) -> list[dict[str, object]]:
+    """Return the events that replace at once the drives that are gone and that nothing replaces."""
+    from zsim.scenario.evidence import gone_drives
+    from zsim.scenario.model import Scenario
+
+    scenario = Scenario.from_dict(table(plan, "scenario"))
+    vdevs = scenario.pool_layout.vdevs
+    places = [(vdev, slot) for vdev, spec in enumerate(vdevs) for slot in range(spec.children)]
+    by_vdev: dict[int, list[int]] = {}
+    for each in gone_drives(scenario.evidence or ()):
+        if each.asked and each.leaf is not None and each.leaf < len(places):
+            vdev, slot = places[each.leaf]
+            by_vdev.setdefault(vdev, []).append(slot)
+    return [{"do": "replace", "vdev": vdev, "drives": slots} for vdev, slots in by_vdev.items()]
+
+
+def _imported(text: str | None, names: list[str], stated: dict[str, object]) -> ImportedPool:
+    """Return what an import makes of files and of what was piped, all about one pool."""
+    from zsim.observe.pool_import.importing import import_pasted, import_pool
+
+    if text is None or not names:
+        return import_pool(names, stated=stated) if text is None else import_pasted(text, stated=stated)
+    with tempfile.TemporaryDirectory() as folder:
+        piped = Path(folder) / "pasted.txt"
+        piped.write_text(text, encoding="utf-8")
+        return import_pool([*names, piped], stated=stated)
+
+
+def _nothing_to_ask(paste: Paste, asked: str) -> str | None:
+    """Return why nothing else may happen while what a status shows runs; None where something may."""
+    from zsim.planning.eta.reading import SUSPENDED
+    from zsim.scenario.evidence import MOVES
+
+    kind = paste.scans[-1].kind
+    if any(note.startswith(SUSPENDED) for note in paste.notes):
+        return "the pool is suspended, and nothing goes on until its drives are back and zpool clear is run"
+    if paste.paused:
+        return f"the {kind} is paused, and nothing goes on until it is resumed"
+    if kind in MOVES:
+        return (
+            f"what runs is {'an expansion' if kind == 'expand' else 'a removal'}: it goes on, or is stopped"
+        )
+    if kind == "heal" or paste.log_alone or paste.dedup_alone:
+        return f"what runs repairs no whole drive, and {asked} is of whole ones"
+    return None
+
+
+def place_of(text: str, option: str, places: Mapping[str, Place]) -> Place:
+    """Return vdev and drive of ``3``, of ``1:3``, or of the name that a status shows.
+
+    Raises
+    ------
+    InputError
+        When it is none of these.
+    """
+    from zsim.observe.devices.labels import device_of
+
+    if text.strip() in places:
+        return places[text.strip()]
+    if (match := NUMBERED.fullmatch(text.strip())) is not None:
+        return int(match[1] or 0), int(match[2])
+    whole = device_of(text.strip())
+    alike = {place for name, place in places.items() if whole and device_of(name) == whole}
+    if len(alike) == 1:
+        return alike.pop()
+    if not places:
+        allowed = "it is a drive's number, or vdev:drive"
+        raise InputError(option, text, allowed, f"write {option} 0 or {option} 1:3")
+    known = list(places)
+    more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+    raise InputError(option, text, f"the pool has {', '.join(known[:MOST_NAMED])}{more}", "name one of these")
