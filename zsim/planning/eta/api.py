@@ -115,7 +115,12 @@ def eta(
 
 def _is_path(text: str) -> bool:
     """Tell whether a text is the path of a file; what zpool prints has several lines."""
-    return "\n" not in text and 0 < len(text) < MOST_OF_A_PATH and Path(text).is_file()
+    if "\n" in text or not 0 < len(text) < MOST_OF_A_PATH:
+        return False
+    try:
+        return Path(text).is_file()
+    except OSError:  # JSON in one line is longer than any name
+        return False
 
 
 def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None) -> Eta:
