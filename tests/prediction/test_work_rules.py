@@ -240,13 +240,13 @@ def test_progress_rises_from_nothing_to_all() -> None:
         ({"layout": "draid2:4d:11c:1s", "operation": "rebuild"}, "into a distributed spare"),
         ({"layout": "draid2:4d:11c:1s", "target": "distributed-spare", "operation": "resilver"},
          "into a distributed spare, sorted scan"),
-        ({"second_at": 0.4}, "sorted scan, another drive replaced at 40%"),
+        ({"second_at": 0.4}, "sorted scan, another drive replaced at 40 %"),
     ],
 )  # fmt: skip
 def test_what_was_asked_is_told_in_one_line(fields: dict[str, Any], words: str) -> None:
     told = api.subject(case(**fields))
     assert told.endswith(f"({words})")
-    assert ", 50% full, " in told
+    assert ", 50 % full, " in told
     assert not told.startswith("1 ")
     several = api.subject(case(replace=2))
     assert several.startswith("2 drives at once in raidz2x6")
@@ -271,7 +271,7 @@ def test_what_moves_the_answer_most_comes_first() -> None:
     ]
 
 
-@pytest.mark.parametrize(("fill", "words"), [(0.5, "50%"), (0.01, "1%"), (0.005, "0.5%")])
+@pytest.mark.parametrize(("fill", "words"), [(0.5, "50 %"), (0.01, "1 %"), (0.005, "0.5 %")])
 def test_nearly_empty_pools_are_told_apart(fill: float, words: str) -> None:
     assert api._full(fill) == words
 

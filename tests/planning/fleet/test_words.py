@@ -9,7 +9,7 @@ import pytest
 from tests.report.answers import some
 from zsim.base.errors import InputError
 from zsim.planning.fleet import drawing
-from zsim.planning.fleet.answer import FleetAnswer, headline, honest, rate_words, sections
+from zsim.planning.fleet.answer import FleetAnswer, headline, rate_words, sections, three_digits
 from zsim.planning.fleet.records import Losses, PoolsRow, Stock
 from zsim.planning.fleet.spec import Fleet, Pools, _risk
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR
@@ -130,7 +130,7 @@ def test_a_stock_says_who_waits_and_what_would_be_enough() -> None:
 
 
 def test_numbers_of_a_fleet_have_three_digits() -> None:
-    assert [honest(each) for each in (1234.5, 0.0123456, 0.0)] == [1230.0, 0.0123, 0.0]
+    assert [three_digits(each) for each in (1234.5, 0.0123456, 0.0)] == [1230.0, 0.0123, 0.0]
 
 
 def test_a_row_of_the_data_frame_has_every_level_and_range_by_its_name() -> None:

@@ -436,7 +436,7 @@ def test_clients_the_writer_and_tunables_follow_the_clock(monkeypatch: pytest.Mo
     """Reads by day, a writer that asks of no drive, clients always; of two tunables one is as it was."""
     told: list[Any] = []
     monkeypatch.setattr(hours, "are_on", lambda case, moment: [moment > 0.0, True, True])
-    monkeypatch.setattr(hours, "at", lambda case, moment: SimpleNamespace(loads=moment))
+    monkeypatch.setattr(hours, "now_at", lambda case, moment: SimpleNamespace(loads=moment))
     monkeypatch.setattr(hours, "writer", lambda case: SimpleNamespace(rate=case.load + 7.0))
     monkeypatch.setattr(hours, "replace", lambda case, load: SimpleNamespace(load=load))
     monkeypatch.setattr(hours, "next_change", lambda case, moment: moment + 30.0)
