@@ -229,7 +229,7 @@ def bottleneck(
             row.utilisation,
         )
         if share < SATURATED:
-            why += "; not saturated: it is waited for, because the window limits the blocks in flight"
+            why += "; not saturated: the scan keeps only so many blocks in flight, and waits for them"
     if named is None:
         return Bottleneck(
             resource=f"no single one: {name} {_are(name)} the busiest",
