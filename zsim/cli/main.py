@@ -179,12 +179,12 @@ def usage_sentence(error: click.ClickException) -> str:
     text = text[:1].lower() + text[1:]
     examples = getattr(getattr(context, "command", None), "examples", ())
     if isinstance(error, click.MissingParameter) and examples:
-        return f"{text.rstrip('.')}; write for instance {examples[0]}"
+        return f"{text.rstrip('.')}; write for instance {examples[0]}."
     if isinstance(error, click.NoSuchOption):
         text = f"{one_line(error.option_name)} is not an option of '{command}'"
         if any(error.option_name in each.opts for each in cli.params):
             name, _, rest = command.partition(" ")
-            return f"{text}; write it before the command: {name} {error.option_name} {rest}"
+            return f"{text}; write it before the command: {name} {error.option_name} {rest}."
         if context is not None:
             from zsim.cli.slips import meant_by_option
 

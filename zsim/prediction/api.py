@@ -48,6 +48,7 @@ from zsim.prediction.runs.what_if import (
 )
 from zsim.prediction.simulated import simulated, stated
 from zsim.prediction.summary import (
+    IDLE,
     bottleneck,
     breakdown,
     breakdown_of,
@@ -167,7 +168,7 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
     sound_s = work.sound_quantiles[1]
     paired = paired or PairedMedians()
     sick = sick_drives(bench, sound_s, middle, work.lost(sound_s), paired.sound_s)
-    lost_s = math.fsum(each.lost_s for each in sick)
+    lost_s, simulated_errors = math.fsum(each.lost_s for each in sick), work.lost_exactly is not None
     answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
     orders = other_order(bench, middle) if extent == "all" and case.operation != "scrub" else ()
     sums, without = totals(result), _longer(without_each(bench, middle - lost_s), lost_s)
@@ -190,8 +191,8 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
         clients=work.clients,
         bottleneck=held_up,
         leaves=leaf_rows(result),
-        leaves_of_s=result.time_s + lost_s,
-        breakdown=_with_errors(_stretched(breakdown(result, limit, apart=apart), middle - lost_s), lost_s),
+        leaves_of_s=result.time_s + (0.0 if simulated_errors else lost_s),
+        breakdown=_with_errors(breakdown(result, limit, apart=apart), middle, lost_s, idle=simulated_errors),
         breakdown_of=breakdown_of(result, limit, apart=apart),
         alternatives=orders,
         progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
@@ -319,9 +320,15 @@ def _longer(times: dict[str, float], lost_s: float) -> dict[str, float]:
     return {kind: time_s + lost_s for kind, time_s in times.items()}
 
 
-def _with_errors(parts: dict[str, float], lost_s: float) -> dict[str, float]:
-    """Return parts with the time that reads of bad sectors take [s]."""
-    return parts | {"reads that fail": lost_s} if lost_s > 0.0 else parts
+def _with_errors(parts: dict[str, float], total: float, lost_s: float, *, idle: bool) -> dict[str, float]:
+    """Return parts that sum to `total`, with the time that reads of bad sectors take.
+
+    `idle`: whether they were part of the run, in which the drives that are divided stood idle meanwhile.
+    """
+    if idle and IDLE in parts:
+        parts = parts | {IDLE: max(0.0, parts[IDLE] - lost_s)}
+    stretched = _stretched(parts, total - lost_s)
+    return stretched | {"reads that fail": lost_s} if lost_s > 0.0 else stretched
 
 
 def _stretched(parts: dict[str, float], total: float) -> dict[str, float]:

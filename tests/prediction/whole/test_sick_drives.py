@@ -151,11 +151,16 @@ def test_a_thousand_bad_sectors_without_redundancy_cost_hours() -> None:
 
 
 def test_with_redundancy_one_aggregate_that_fails_is_enough_to_fault_the_drive() -> None:
-    """Of 32 reads of 32K and the aggregate 33 errors are reported at once; 15 s later it is faulted."""
+    """Of 32 reads of 32K and the aggregate 33 errors are reported at once; 15 s later it is faulted.
+
+    Two sectors beside the first are read meanwhile.
+    """
     case = case_of(Scenario.from_dict(POOL | {"bad_sectors": "3:100"}))
     (lost,) = recovery(case, 24 * HOUR)
-    assert (lost.errors, lost.seconds) == (1, 7.0)
-    assert lost.faulted_s is not None
+    reads = failing_reads(case, 3, 100, 1 << 20) * 24 * HOUR
+    assert (reads[:4] < reads[0] + 7.0 + 15.0).tolist() == [True, True, True, False]
+    assert (lost.errors, lost.seconds) == (3, 21.0)
+    assert lost.faulted_s == pytest.approx(reads[0] + 7.0 + 15.0)
     assert answer(bad_sectors="3:1000").sick[0].left == 0
 
 
