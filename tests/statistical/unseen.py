@@ -20,7 +20,7 @@ import numpy as np
 
 from tests.statistical.precision import _Answer
 from zsim.prediction.api import case_of
-from zsim.prediction.inputs.ensemble import MEMBERS, unknowns
+from zsim.prediction.inputs.ensemble import unknowns
 from zsim.prediction.inputs.points import points
 from zsim.prediction.statistics.slopes import SMALL, Runs, design
 from zsim.prediction.statistics.surface import ResponseSurface, WorldRuns, _near, _worlds, draws
@@ -45,7 +45,7 @@ def answered(stated: dict[str, Any]) -> dict[str, Any]:
     work.run()
     ran = work._runs()
     runs = {"scores": ran.scores.tolist(), "blocks": ran.blocks.tolist(), "times": ran.times.tolist()}
-    return {"q": work.quantiles, "half": work.half_width, **runs}
+    return {"q": work.quantiles, "half": work.half_width, "drawn": len(work.small), **runs}
 
 
 def together(rows: Sequence[dict[str, Any]]) -> WorldRuns:
@@ -72,7 +72,8 @@ def truth(surface: ResponseSurface, rows: Sequence[dict[str, Any]]) -> np.ndarra
     """
     ran = together(rows)
     firsts = np.cumsum([0, *(len(row["times"]) for row in rows[:-1])])
-    drawn = (firsts[:, None] + np.arange(MEMBERS)).ravel()
+    # Where worlds are much work an answer draws fewer of them.
+    drawn = np.concatenate([first + np.arange(row["drawn"]) for first, row in zip(firsts, rows, strict=True)])
     told = surface.estimate(ran)
     beyond = np.log(told.own[drawn]) - np.log(told.expected[drawn])
     here = _strata(points(surface.case, surface.inputs, ran.scores[drawn]))
