@@ -297,7 +297,7 @@ def test_a_tunable_set_as_a_field_is_told_its_flag(name: str, capsys: pytest.Cap
 @pytest.mark.parametrize("option", ["-q", "--verbose"])
 def test_an_option_of_zsim_itself_is_told_where_it_stands(option: str, capsys: Capture) -> None:
     assert main(["compare", "raidz2x6", option]) == 2
-    assert f"write it before the command: zsim {option} compare\n" in capsys.readouterr().err
+    assert f"write it before the command: zsim {option} compare.\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from zsim.prediction.runs.member import BLOCK_COMMANDS, MemberResult
 from zsim.prediction.runs.one_tile import run_world
 from zsim.prediction.statistics.level import SPREAD, WEIGHT, DurationLevel, of_size
 from zsim.prediction.statistics.sampling import student
+from zsim.prediction.summary import IDLE
 from zsim.prediction.work import (
     AGAIN,
     FEWEST_MEMBERS,
@@ -257,8 +258,13 @@ def test_parts_sum_to_the_answer_in_their_proportions() -> None:
     assert parts == {"a": 2.0, "b": 6.0}
     assert api._stretched({"a": 0.0}, 8.0) == {}
     assert api._longer({"link": 5.0}, 2.0) == {"link": 7.0}
-    assert api._with_errors({"a": 1.0}, 0.0) == {"a": 1.0}
-    assert api._with_errors({"a": 1.0}, 2.0) == {"a": 1.0, "reads that fail": 2.0}
+    assert api._with_errors({"a": 1.0}, 3.0, 0.0, idle=False) == {"a": 3.0}
+    assert api._with_errors({"a": 1.0}, 3.0, 2.0, idle=False) == {"a": 1.0, "reads that fail": 2.0}
+    # What a run has waited for such reads is part of it, and its drives were idle: it counts once.
+    ran = {"transfer": 3.0, IDLE: 4.0}
+    told = {"transfer": 3.0, IDLE: 2.0, "reads that fail": 2.0}
+    assert api._with_errors(ran, 7.0, 2.0, idle=True) == told
+    assert api._with_errors({"transfer": 3.0, IDLE: 1.0}, 7.0, 4.0, idle=True)[IDLE] == 0.0
 
 
 def test_what_moves_the_answer_most_comes_first() -> None:
