@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,14 +107,11 @@ def replaced_now(plan: Mapping[str, object]) -> list[dict[str, object]]:
 
 def _imported(text: str | None, names: list[str], stated: dict[str, object]) -> ImportedPool:
     """Return what an import makes of files and of what was piped, all about one pool."""
-    from zsim.observe.pool_import.importing import import_pasted, import_pool
+    from zsim.observe.pool_import.importing import import_beside, import_pasted
 
-    if text is None or not names:
-        return import_pool(names, stated=stated) if text is None else import_pasted(text, stated=stated)
-    with tempfile.TemporaryDirectory() as folder:
-        piped = Path(folder) / "pasted.txt"
-        piped.write_text(text, encoding="utf-8")
-        return import_pool([*names, piped], stated=stated)
+    if text is not None and not names:
+        return import_pasted(text, stated=stated)
+    return import_beside(text, names, stated=stated)
 
 
 def _nothing_to_ask(paste: Paste, asked: str) -> str | None:

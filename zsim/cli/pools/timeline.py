@@ -245,6 +245,7 @@ def _of_pasted(pasted: PastedPool, procedure: str | None, given: dict[str, objec
     from zsim.planning.timeline.plan import Plan
 
     running = table(pasted.plan, "running") if "running" in pasted.plan else None
+    gone = replaced_now(pasted.plan) if running is None else []
     own, events = plan_fields(given), events_from(given, pasted.places, running)
     _say_numbers(pasted, given)
     if procedure is not None:
@@ -252,12 +253,12 @@ def _of_pasted(pasted: PastedPool, procedure: str | None, given: dict[str, objec
         events = [event.model_dump(mode="json", exclude_unset=True) for event in known.events] + events
         own = {"title": known.title, "at_once": known.at_once} | own
     elif not events and running is None:
-        events = replaced_now(pasted.plan)
+        events = gone
         if not events:
             allowed = "no scan runs on this pool, no drive of it is gone, and nothing is said to happen"
             raise InputError("events", None, allowed, "give --fail and the name of a drive, or --procedure")
         notice("nothing is said to happen: the drives that are gone are replaced at once.")
-    elif running is None and replaced_now(pasted.plan):
+    elif gone:
         notice(f"the story begins {WITHOUT}: the repair that the file tells of is not in it.")
     plan = dict(pasted.plan)
     if running is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -202,6 +203,39 @@ def import_pasted(
         When nothing in it is known, or what is needed is not in it.
     """
     return import_files(read_pasted(text.encode("utf-8", "replace"), name), pool, overrides, stated=stated)
+
+
+def import_beside(
+    text: str | None,
+    names: Sequence[str | Path],
+    *,
+    pool: str | None = None,
+    stated: Collection[str] = (),
+) -> ImportedPool:
+    """Read outputs of a pool's commands from files, and from a text that was piped beside them.
+
+    Parameters
+    ----------
+    text : str, optional
+        What was piped or pasted.
+    names : sequence of str or Path
+        Files, directories and archives.
+    pool : str, optional
+        Name of the pool, where they are about several.
+    stated : collection of str
+        Fields that are stated elsewhere: nothing is said of what they do not tell of them.
+
+    Raises
+    ------
+    InputError
+        When nothing in them is known, or what is needed is not in them.
+    """
+    if text is None:
+        return import_pool(names, pool=pool, stated=stated)
+    with tempfile.TemporaryDirectory() as folder:
+        pasted = Path(folder) / "pasted.txt"
+        pasted.write_text(text, encoding="utf-8")
+        return import_pool([*names, pasted], pool=pool, stated=stated)
 
 
 def import_files(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,7 +18,7 @@ from zsim.observe.pool_import.classes import WHO_TELLS
 from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
 from zsim.observe.pool_import.given.assumed import UNKNOWN, as_status, assumed_vdevs, assumed_words
 from zsim.observe.pool_import.given.files import files_in
-from zsim.observe.pool_import.importing import ImportedPool, import_pool
+from zsim.observe.pool_import.importing import ImportedPool, import_beside
 from zsim.observe.texts import decoded, plain, tidied
 from zsim.observe.zpool import status_json, truenas
 from zsim.observe.zpool.scan import Scan, to_examine
@@ -389,19 +388,13 @@ def _imported(
 ) -> tuple[ImportedPool | None, list[str]]:
     """Return what an import makes of it, or nothing and why."""
     known = None if pool == UNKNOWN else pool
-    with tempfile.TemporaryDirectory() as folder:
-        every: list[str | Path] = list(names)
-        if text:
-            pasted = Path(folder) / "pasted.txt"
-            pasted.write_text(text, encoding="utf-8")
-            every.append(pasted)
-        try:
-            found = import_pool(every, pool=known, stated=settled)
-        except InputError as error:
-            return None, [
-                "NOT KNOWN: the layout, the drives and the record size. Of the pool nothing but its scan"
-                f" could be read ({str(error).rstrip('.')}): {assumed} is assumed"
-            ]
+    try:
+        found = import_beside(text or None, names, pool=known, stated=settled)
+    except InputError as error:
+        return None, [
+            "NOT KNOWN: the layout, the drives and the record size. Of the pool nothing but its scan"
+            f" could be read ({str(error).rstrip('.')}): {assumed} is assumed"
+        ]
     return found, list(found.notes)
 
 

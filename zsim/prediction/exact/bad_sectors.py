@@ -12,7 +12,7 @@ from zsim.base.arrays import Rows
 from zsim.case.case import Case
 from zsim.engine.model import VdevModel
 from zsim.prediction.exact.tiles import Tile, Tiling
-from zsim.prediction.inputs.bad_places import BadSector, HeldSpace, VdevExtents
+from zsim.prediction.inputs.bad_places import BadSector, HeldSpace, VdevExtents, place_of_leaf
 from zsim.prediction.inputs.bad_sectors import (
     LostTime,
     ReadErrors,
@@ -59,12 +59,9 @@ class _Placing:
 
     @cached_property
     def _where(self) -> tuple[int, int, VdevModel]:
-        first = 0
-        for number, vdev in enumerate(vdev_models(self.case)):
-            if self.leaf < first + vdev.children:
-                return number, self.leaf - first, vdev
-            first += vdev.children
-        raise ValueError(self.leaf)
+        vdevs = vdev_models(self.case)
+        number, child = place_of_leaf(vdevs, self.leaf)
+        return number, child, vdevs[number]
 
     def placed(self, count: int) -> Found:
         """Return so many bad sectors, and the blocks without another copy in which they lie."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -64,6 +64,16 @@ class VdevExtents(NamedTuple):
         return cls(table.dva_offset[found, copies], psize, asize, columns, found)
 
 
+def place_of_leaf(vdevs: Iterable[VdevModel], leaf: int) -> tuple[int, int]:
+    """Return the number of the vdev that a leaf of a layout is in, and which of its children it is."""
+    first = 0
+    for number, vdev in enumerate(vdevs):
+        if leaf < first + vdev.children:
+            return number, leaf - first
+        first += vdev.children
+    raise ValueError(leaf)
+
+
 class HeldSpace:
     """What a drive holds of a population, as one stretch of bytes in the order of their addresses.
 
@@ -78,7 +88,8 @@ class HeldSpace:
 
     def __init__(self, vdev: VdevModel, child: int, held: VdevExtents) -> None:
         self.vdev, self.child = vdev, child
-        self.held = VdevExtents(*(each[np.argsort(held.offset, kind="stable")] for each in held))
+        order = np.argsort(held.offset, kind="stable")
+        self.held = VdevExtents(*(each[order] for each in held))
         self._ends: I64 = np.cumsum(self.held.asize)
         whole = int(self._ends[-1]) if len(self._ends) else 0
         self.width = 1 if kind_of(vdev.kind).is_replicated else vdev.children

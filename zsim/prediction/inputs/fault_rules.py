@@ -7,6 +7,7 @@ from typing import NamedTuple
 from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.prediction.inputs.sick import sickness_number
+from zsim.scenario.releases.profile import version_numbers
 
 
 class FaultRule(NamedTuple):
@@ -63,9 +64,9 @@ def fault_rule(case: Case) -> FaultRule | None:
 
 
 def _daemon(case: Case) -> str | None:
-    version = tuple(int(part) for part in case.release.version.split(".")[:2])
+    release = case.release
     if case.platform == "illumos":
         return "fmd"
     if case.platform == "freebsd":
-        return None if case.release.family == "freebsd" and version < (11, 0) else "zfsd"
-    return None if case.release.family == "zol" and version < (0, 7) else "zed"
+        return None if release.family == "freebsd" and version_numbers(release.version) < (11, 0) else "zfsd"
+    return None if release.family == "zol" and release.openzfs_version < (0, 7) else "zed"

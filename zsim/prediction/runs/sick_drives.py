@@ -18,7 +18,13 @@ from zsim.engine.model import PlaneModel, VdevModel
 from zsim.operation.setup import damaged_vdev, wanted_blocks
 from zsim.pool.blocks import BlockTable
 from zsim.prediction.answer.records import Advice, SickDrive
-from zsim.prediction.inputs.bad_places import HeldSpace, Truths, VdevExtents, with_bad_sectors
+from zsim.prediction.inputs.bad_places import (
+    HeldSpace,
+    Truths,
+    VdevExtents,
+    place_of_leaf,
+    with_bad_sectors,
+)
 from zsim.prediction.inputs.bad_sectors import (
     LostTime,
     ReadErrors,
@@ -210,8 +216,9 @@ def _blocks_read(bench: Baseline) -> tuple[BlockTable, Truths]:
 
 
 def _read_errors(bench: Baseline, table: BlockTable, wanted: Truths, leaf: int) -> ReadErrors:
-    case = bench.case
-    vdev, number, child = _place_of(bench, leaf)
+    case, vdevs = bench.case, bench.result.model.vdevs
+    number, child = place_of_leaf(vdevs, leaf)
+    vdev = vdevs[number]
     every = HeldSpace(vdev, child, VdevExtents.of_blocks(table, vdev, number, np.ones(len(table), bool)))
     held = VdevExtents.of_blocks(table, vdev, number, wanted)
     if len(held.row) == 0:
@@ -237,16 +244,6 @@ def _read_errors(bench: Baseline, table: BlockTable, wanted: Truths, leaf: int) 
         share=share,
         blocks=blocks,
     )
-
-
-def _place_of(bench: Baseline, leaf: int) -> tuple[VdevModel, int, int]:
-    """Return the vdev of a leaf, its number, and which of its children the leaf is."""
-    first = 0
-    for number, vdev in enumerate(bench.result.model.vdevs):
-        if leaf < first + vdev.children:
-            return vdev, number, leaf - first
-        first += vdev.children
-    raise ValueError(leaf)
 
 
 def _chunks(bench: Baseline, vdev: VdevModel) -> VdevExtents:
