@@ -21,6 +21,7 @@ from zsim.cli.defaults import defaults, defaults_file
 from zsim.cli.flags import FLAGS, REPEATED
 from zsim.cli.help import GROUPS, PLACE
 from zsim.cli.main import COMMANDS, cli, main
+from zsim.cli.slips import switched
 from zsim.cli.tools.schema import MODELS, SHAPES, schema_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -329,3 +330,25 @@ def test_predict_takes_a_layout_without_its_flag_as_compare_does(capsys: Capture
     assert "did you mean raidz2x6?" in capsys.readouterr().err
     assert main(["predict", "mirror2", "--layout", "raidz2x6"]) == 2
     assert "there is no such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("--write-cache on", "--write-cache"),
+        ("--write-cache=Off", "--no-write-cache"),
+        ("--exact no --fill 0.5", "--sampled --fill 0.5"),
+        ("--fill off --write-cache", "--fill off --write-cache"),
+        ("--write-cache tank.txt", "--write-cache tank.txt"),
+        ("-- --write-cache on", "-- --write-cache on"),
+    ],
+)
+def test_a_flag_that_is_on_or_off_may_be_followed_by_the_word(written: str, meant: str) -> None:
+    predict = cli.get_command(click.Context(cli), "predict")
+    assert predict is not None
+    assert switched(written.split(), predict.params) == meant.split()
+
+
+def test_a_write_cache_that_is_off_reaches_the_scenario(capsys: Capture) -> None:
+    text = printed(capsys, "scenario", "show", "--layout", "mirror2", "--write-cache", "off")
+    assert "write_cache = false" in text

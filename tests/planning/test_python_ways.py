@@ -196,7 +196,7 @@ SMALL: dict[str, Any] = {
             "layout 'raidz2x6' cannot be used: layouts are what is looked",
         ),
         ({"drives": 12, "kinds": "mirror"}, "kinds 'mirror' cannot be used: it is a list of kinds"),
-        ({"drives": 12, "usable": "1T"}, "drives 12 cannot be used: one of drives, usable and budget"),
+        ({"drives": 12, "budget": 1000, "price": 10}, "drives 12 cannot be used: it excludes budget"),
         ({}, "drives is missing: one of drives, usable and budget is given"),
     ],
 )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 from zsim.cli.flags import FLAGS, REPEATED
+from zsim.cli.slips import switched
 
 OUTPUT = "Output"
 THE_POOL = "The pool"
@@ -76,6 +77,10 @@ class GroupedCommand(click.Command):
         self.examples = tuple(examples)
         self.own = dict(own or {})
         self.lists_all, self.without = lists_all, frozenset(without)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; of a pair of flags the second may be written as the first with "off"."""
+        return super().parse_args(ctx, switched(args, self.get_params(ctx)))
 
     def groups(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         """Return the options that help lists, and what they mean, by the title of their group."""

@@ -33,6 +33,34 @@ FLAG_MEANT: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Flags of other tools, or of none, and those that may be meant, the likeliest first."""
 
+ON, OFF = frozenset({"on", "yes", "true", "enabled"}), frozenset({"off", "no", "false", "disabled"})
+
+
+def switched(arguments: Sequence[str], parameters: Sequence[click.Parameter]) -> list[str]:
+    """Return arguments in which ``--write-cache off`` and ``--write-cache=off`` are ``--no-write-cache``.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+    parameters : sequence of click.Parameter
+        Of the command that they were given to.
+    """
+    pairs = {each.opts[0]: each.secondary_opts[0] for each in parameters if each.secondary_opts}
+    found: list[str] = []
+    for place, argument in enumerate(arguments):
+        if argument == "--":
+            return [*found, *arguments[place:]]
+        flag, equals, value = argument.partition("=")
+        if not equals:
+            flag, value = (found[-1] if found else ""), argument
+        state = value.lower()
+        if flag not in pairs or state not in ON | OFF:
+            found.append(argument)
+            continue
+        meant = flag if state in ON else pairs[flag]
+        found[len(found) if equals else -1 :] = [meant]
+    return found
+
 
 def meant_by_command(word: str, known: Sequence[str]) -> str:
     """Return the command line that a word in the place of a command probably means; empty if none."""

@@ -145,8 +145,17 @@ def test_usable_space_or_a_budget_instead_of_drives(simulated: list[str]) -> Non
     assert all(row["drives"] <= 24 and row["price"] <= 8500 for row in money.rows)
     with pytest.raises(InputError, match="price"):
         search.plan_layouts(budget=8500)
-    with pytest.raises(InputError, match="one of drives"):
-        search.plan_layouts(drives=3, usable=100)
+
+
+@pytest.mark.parametrize("given", [{"drives": 12}, {"budget": 1200.0, "price": 100.0}])
+def test_drives_or_money_with_data_to_hold_leave_what_holds_it(given: dict[str, float]) -> None:
+    hours = RiskInputs(hours=30 * HOUR)
+    asked = search.plan_layouts(usable="30T", drive_size="4TB", inputs=hours, confirm=0, **given)  # type: ignore[arg-type]
+    every = search.plan_layouts(drives=12, drive_size="4TB", inputs=hours, confirm=0)
+    holding = [row["layout"] for row in every.rows if row["usable_bytes"] >= 30 * 2**40]
+    assert 0 < len(holding) < len(every.rows)
+    assert [row["layout"] for row in asked.rows if row["meets"]] == holding
+    assert "usable >= 30T" in str(asked).splitlines()[0]
 
 
 def test_the_widest_vdev_under_a_limit(simulated: list[str]) -> None:
@@ -209,7 +218,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("", "drives"),
         ("--drives 1", "--drives"),
-        ("--drives 12 --usable 3T", "--usable"),
+        ("--drives 12 --budget 900", "--budget"),
         ("--drives 12 --require p90", "--require"),
         ("--drives 12 --sort colour", "--sort"),
         ("--drives 12 --kinds raidz,disk", "--kinds"),

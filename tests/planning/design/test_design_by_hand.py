@@ -172,9 +172,10 @@ def test_the_question_is_told_with_what_was_given() -> None:
 
 def test_one_of_drives_space_and_money_is_given_and_money_has_a_price() -> None:
     context = Context({"drive_size": "4TB"}, RiskInputs(hours=HOUR))
-    for wrong in ((None, None, None, None), (12, TEBI, None, None), (12, None, 100.0, 10.0)):
-        with pytest.raises(InputError, match="one of drives, usable and budget"):
-            search._candidates(context, *wrong, 0)
+    with pytest.raises(InputError, match="one of drives, usable and budget"):
+        search._candidates(context, None, None, None, None, 0)
+    with pytest.raises(InputError, match="drives 12 cannot be used: it excludes budget"):
+        search._candidates(context, 12, None, 100.0, 10.0, 0)
     for price in (None, 0.0, -1.0):
         with pytest.raises(InputError, match="--price"):
             search._candidates(context, None, None, 100.0, price, 0)

@@ -40,8 +40,12 @@ FIND = ("layouts", "width", "fill", "worth")
     ),
 )  # fmt: skip
 @click.option("--drives", metavar="N", help="Drives there are, hot spares included.")
-@click.option("--usable", metavar="SIZE", help="Instead: data that the pool must hold, such as 700T.")
-@click.option("--budget", metavar="MONEY", help="Instead: total budget for the drives.")
+@click.option(
+    "--usable",
+    metavar="SIZE",
+    help="Data that the pool must hold: 700T; alone: with the fewest drives.",
+)
+@click.option("--budget", metavar="MONEY", help="Instead of --drives: total budget for the drives.")
 @click.option("--price", metavar="MONEY", help="What one drive costs.")
 @click.option("--spares", metavar="N", help="Least number of hot spares.")
 @click.option(
@@ -51,7 +55,7 @@ FIND = ("layouts", "width", "fill", "worth")
     help='A requirement, such as "p90 < 24h". May be repeated.',
 )
 @click.option(
-    "--sort", metavar="NAME", help="usable, p90, vdev, random or drives (the default with --usable)."
+    "--sort", metavar="NAME", help="usable, p90, vdev, random or drives (the default with --usable alone)."
 )
 @click.option(
     "--kinds", metavar="NAMES", default="mirror,raidz,draid", help="What to try: mirror, raidz, draid."
@@ -120,7 +124,7 @@ def _answer(
 def _pool(question: Given) -> dict[str, object]:
     from zsim.base.units import parse_bytes
 
-    exclusive({f"--{name}": question[name] for name in ("drives", "usable", "budget")})
+    exclusive({f"--{name}": question[name] for name in ("drives", "budget")})
     usable, confirm = word(question, "usable"), whole_number(word(question, "confirm"), "--confirm", 0)
     return {
         "drives": whole_number(word(question, "drives"), "--drives", 2),

@@ -76,9 +76,10 @@ def plan_layouts(
     drives : int, optional
         Drives there are, hot spares included.
     usable : int or str, optional
-        Instead: data that the pool must hold, such as ``"400T"`` [bytes].
+        Data that the pool must hold, such as ``"400T"`` [bytes]: with the fewest drives, or with those that
+        `drives` or `budget` state.
     budget, price : float, optional
-        Instead: money, and what a drive costs.
+        Instead of `drives`: money, and what a drive costs.
     spares : int
         Hot spares at least.
     require : sequence of str
@@ -115,8 +116,11 @@ def plan_layouts(
     check_kind("inputs", inputs, (RiskInputs, type(None)), "it is a RiskInputs", "leave it out")
     check_kind("require", require, (list, tuple), "it is a list of wishes", 'write require=["p90 < 24h"]')
     wishes = [Requirement.parse(each) for each in require]
+    if size is not None and (drives is not None or budget is not None):
+        wishes.append(Requirement("usable", ">=", float(size), format_bytes(size)))
+        size = None
     if sort is None:
-        sort = "usable" if usable is None else "drives"
+        sort = "usable" if size is None else "drives"
     if not isinstance(sort, str) or sort not in SORTS:
         raise InputError("--sort", sort, f"it is one of {', '.join(SORTS)}", "write usable")
     context = Context(common, _inputs(inputs, common), jobs, store)
@@ -222,12 +226,10 @@ def _candidates(
         if money is not None and not 0.0 < money <= MOST_MONEY:
             allowed = f"a sum of money is above 0 and at most {MOST_MONEY:.0e}"
             raise InputError(name, money, allowed, f"write {name} 350")
-    given = [each for each in (drives, usable, budget) if each is not None]
-    if not given:
+    if drives is None and usable is None and budget is None:
         raise InputError("drives", None, "one of drives, usable and budget is given", "write --drives 60")
-    if len(given) > 1:
-        name, value = ("drives", drives) if drives is not None else ("usable", usable)
-        raise InputError(name, value, "one of drives, usable and budget is given", "leave the others out")
+    if drives is not None and budget is not None:
+        raise InputError("drives", drives, "it excludes budget", "give one of the two")
     if budget is not None:
         if price is None:
             raise InputError("--price", price, "a budget needs the price of a drive", "write --price 350")
