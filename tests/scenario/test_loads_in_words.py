@@ -22,6 +22,11 @@ from zsim.scenario.parts import Load
         ("backup 100MB/s 22:00 - 06:00", "sequential-read,bandwidth=100MB/s,hours=22:00-06:00"),
         ("vms 50 IOPS 8 K", "random-read,rate=50,size=8K"),
         ("reads 50iops", "random-read,rate=50"),
+        ("50reads/s", "random-read,rate=50"),
+        ("read 20 IOPS", "random-read,rate=20"),
+        ("200 sync writes/s 16K", "sync-write,rate=200,size=16K"),
+        ("sequential reads 100MB/s", "sequential-read,bandwidth=100MB/s"),
+        ("300 ingest/s", "async-write,rate=300"),
         ("streaming 20 Mbit/s", "sequential-read,bandwidth=2.5MB/s"),
         ("replication 1Gbit/sec", "sequential-read,bandwidth=125MB/s"),
         ("database 30 % mon-fri from 08:00 until 18:00", "random-read,share=30%,hours=mon-fri 08:00-18:00"),
@@ -48,6 +53,7 @@ def test_settings_are_no_words(text: str) -> None:
         ("backup copy 20MB/s", "'copy' repeats what is said before it"),
         ("backup 20MB/s 30%", "'30%' repeats what is said before it"),
         ("500 IOPS", "it names no kind of client: backup, "),
+        ("50iops", "it names no kind of client: backup, "),
     ],
 )
 def test_what_is_missing_or_said_twice_is_named(text: str, said: str) -> None:

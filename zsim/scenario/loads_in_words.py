@@ -11,11 +11,14 @@ from zsim.base.units import parse_fraction, parse_rate
 KINDS = {
     "backup": "sequential-read", "replication": "sequential-read", "streaming": "sequential-read",
     "sequential-read": "sequential-read",
-    "reads": "random-read", "database": "random-read", "vms": "random-read", "random-read": "random-read",
-    "ingest": "async-write", "copy": "async-write", "writes": "async-write", "async-write": "async-write",
-    "nfs-writes": "sync-write", "sync-writes": "sync-write", "sync-write": "sync-write",
+    "reads": "random-read", "read": "random-read", "database": "random-read", "vms": "random-read",
+    "random-read": "random-read",
+    "ingest": "async-write", "copy": "async-write", "writes": "async-write", "write": "async-write",
+    "async-write": "async-write", "nfs-write": "sync-write", "sync-write": "sync-write",
 }  # fmt: skip
 """What a word means: a backup reads the pool from end to end, an ingest or a copy onto it writes."""
+_TWO_WORDS = re.compile(r"\b(sync|async|random|sequential|nfs)[ -](read|write)s?\b", re.ASCII | re.IGNORECASE)
+_COUNTED = re.compile(r"(\d+(?:\.\d+)?)([a-z-]+)/s(?:ec)?", re.ASCII | re.IGNORECASE)
 _RATE = re.compile(r"(\d+(?:\.\d+)?)(?:/s(?:ec)?|\s*iops)", re.ASCII | re.IGNORECASE)
 _UNIT = re.compile(
     r"%|iops|[kmg](?:i?b)?|[kmgt]?i?(?:b|bits?|bytes?)?(?:/s|/sec|/second|ps)", re.ASCII | re.IGNORECASE
@@ -44,8 +47,9 @@ def load_in_words(text: str) -> dict[str, str | float] | None:
     >>> load_in_words("300 reads/s 8K")
     {'kind': 'random-read', 'rate': 300.0, 'size': '8K'}
     """
-    words = _from_to(text).split()
-    if "," in text or "=" in text or (len(words) < 2 and text.strip() not in KINDS):
+    words = _TWO_WORDS.sub(r"\1-\2", _from_to(text)).split()
+    alone = len(words) < 2 and text.strip() not in KINDS and not text.strip()[:1].isdigit()
+    if "," in text or "=" in text or alone:
         return None
     first_hour = next((place for place, word in enumerate(words) if _HOURS.match(word)), len(words))
     data: dict[str, str | float] = {}
@@ -77,12 +81,12 @@ def _joined(words: Sequence[str]) -> Iterator[str]:
     """Yield the words, a number with its unit as one, and ``300 reads/s`` as ``300/s`` and ``reads``."""
     number = ""
     for word in words:
-        if number:
-            counted = word.lower()
-            if counted.endswith("/s") and counted[:-2] in KINDS:
-                yield from (f"{number}/s", word[:-2])
-            else:
-                yield from (f"{number}{word}",) if _UNIT.fullmatch(word) else (number, word)
+        counted = _COUNTED.fullmatch(number + word)
+        if counted is not None and counted[2].lower() in KINDS:
+            yield from (f"{counted[1]}/s", counted[2])
+            number = ""
+        elif number:
+            yield from (f"{number}{word}",) if _UNIT.fullmatch(word) else (number, word)
             number = ""
         elif _COUNT.fullmatch(word):
             number = word

@@ -11,7 +11,7 @@ from zsim.base.reading import MAX_MODEL, read_text, understood
 ENDINGS = (".fio", ".ini", ".job", ".log", ".out", ".txt", ".gz", ".zst")
 REMEDY = "name a job file of fio, or what zpool iostat -y POOL 60 1 or zpool iostat -ry POOL 60 1 prints"
 MOST_LOADS = 200
-NONE = "none"
+NONE, IDLE = "none", "idle"
 """Stated as the load: nothing else uses the pool meanwhile."""
 
 
@@ -50,7 +50,7 @@ def with_loads_named(data: object) -> object:
         return data
     given = data.get("load")
     loads = list(given) if isinstance(given, list | tuple) else [given]
-    if any(isinstance(each, str) and each.strip().lower() == NONE for each in loads):
+    if any(isinstance(each, str) and each.strip().lower() in (NONE, IDLE) for each in loads):
         if len(loads) > 1:
             allowed = "it says that nothing else uses the pool, and another load is stated beside it"
             raise InputError("load", NONE, allowed, "leave one of the two out")
