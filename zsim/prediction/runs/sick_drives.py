@@ -31,9 +31,8 @@ from zsim.prediction.inputs.bad_sectors import (
     clustered,
     error_seconds,
     generator_of,
-    is_read,
     reckoned,
-    sick_order,
+    sick_that_are_read,
     spare_children,
 )
 from zsim.prediction.inputs.fault_rules import fault_rule
@@ -194,7 +193,7 @@ def read_errors(bench: Baseline) -> dict[int, ReadErrors]:
     bench : Baseline
         The world shown.
     """
-    sick = [leaf for leaf, _ in sick_order(bench.case) if is_read(bench.case, leaf)]
+    sick = sick_that_are_read(bench.case)
     if not sick:
         return {}
     table, wanted = _blocks_read(bench)
