@@ -16,7 +16,7 @@ from zsim.base.machine.stopping import Stopped, stopped_by
 from zsim.base.model_data import DEFAULT_DRIVE, ModelKind
 from zsim.base.notebook import reporting, watched
 from zsim.base.provenance import provenance
-from zsim.base.units import format_bytes, format_duration, format_fraction
+from zsim.base.units import format_bytes, format_duration, format_fraction, format_percent
 from zsim.case.case import Case
 from zsim.case.loads import beyond
 from zsim.case.refusals import refuse_what_is_missing
@@ -351,7 +351,7 @@ def _begun_again(case: Case, sick: tuple[SickDrive, ...]) -> tuple[str, ...]:
 
 def _full(fill: float) -> str:
     """Return how full a pool is in whole per cent; nearly empty ones are told apart."""
-    return f"{100 * fill:.0f} %" if fill >= 0.01 else format_fraction(fill)
+    return format_percent(fill) if fill >= 0.01 else format_fraction(fill)
 
 
 def subject(case: Case) -> str:
@@ -369,7 +369,7 @@ def subject(case: Case) -> str:
         how = f"{case.layout.vdevs[0]} removed"
     count = f"{case.replace} drives at once in " if case.replace > 1 else ""
     if case.second_at is not None:
-        how += f", another drive replaced at {100 * case.second_at:.0f} %"
+        how += f", another drive replaced at {format_percent(case.second_at)}"
     return f"{count}{case.layout}, {_full(case.fill)} full, {case.release.name} ({how})"
 
 

@@ -14,7 +14,7 @@ from zsim.base.errors import InputError, check_kind
 from zsim.base.notebook import reporting
 from zsim.base.parsed import table
 from zsim.base.provenance import SCHEMA_VERSION
-from zsim.base.units import format_bytes, format_duration
+from zsim.base.units import format_bytes, format_duration, format_percent
 from zsim.planning.timeline.api import cleaned, read_plan, timeline
 from zsim.planning.timeline.passes import F64, Passes, Percentiles, facts, percentiles
 from zsim.planning.timeline.plan import Plan
@@ -426,7 +426,7 @@ def _reason(each: DecisionAlternative, best: DecisionAlternative, own: F64, leas
         return f"{format_duration(longer)} longer with a drive missing"
     if abs(middle) > TIE * _middle(least):
         sure = float(np.mean(np.sign(known) == np.sign(middle)))
-        often = "" if sure >= SURE else f", in {100 * sure:.0f} % of the simulated pools"
+        often = "" if sure >= SURE else f", in {format_percent(sure)} of the simulated pools"
         return f"{word} {format_duration(abs(middle))} {'later' if middle > 0 else 'earlier'}{often}"
     more = each.found.redone_bytes - best.found.redone_bytes
     return f"{format_bytes(more)} more done twice" if more > 0 else "no difference that counts"
