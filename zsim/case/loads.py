@@ -36,11 +36,6 @@ def _in_requests(load: Load, case: Case) -> Load:
 def request_bytes(load: Load, case: Case) -> int:
     """Return the size of a request.
 
-    Parameters
-    ----------
-    load : Load
-    case : Case
-
     Returns
     -------
     int

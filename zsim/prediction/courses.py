@@ -275,10 +275,6 @@ def whole_course(world: Case, member: Member, pool: WorldPopulation, result: Mem
         What is a little smaller or larger than asked for is scaled.
     result : MemberResult
         With records.
-
-    Returns
-    -------
-    Course
     """
     run, shape = result.run, recorded_shape(result.run)
     visit = max((end for name, _, end in run.phases if name == "visit"), default=0.0)
@@ -302,12 +298,6 @@ def whole_course(world: Case, member: Member, pool: WorldPopulation, result: Mem
 
 def needed_share(case: Case, pool: WorldPopulation, model: PlaneModel) -> float:
     """Return the share of ALLOC that is issued.
-
-    Parameters
-    ----------
-    case : Case
-    pool : WorldPopulation
-    model : PlaneModel
 
     Returns
     -------
@@ -363,11 +353,6 @@ def world_name(member: Member) -> str:
 
 def window_share(case: Case, model: PlaneModel) -> float:
     """Return what may be issued and under way, as a share of what is to be issued.
-
-    Parameters
-    ----------
-    case : Case
-    model : PlaneModel
 
     Returns
     -------

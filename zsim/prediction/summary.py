@@ -64,10 +64,6 @@ SLOW = "slow"
 def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:
     """Return one row a group of drives that take part.
 
-    Parameters
-    ----------
-    result : MemberResult
-
     Returns
     -------
     tuple of Leaf

@@ -161,10 +161,6 @@ def import_pool(
         Fields that are stated elsewhere: nothing is said of what the files do not tell of them.  Of a
         mapping to their values ``layout`` counts where no file shows the vdevs.
 
-    Returns
-    -------
-    ImportedPool
-
     Raises
     ------
     InputError

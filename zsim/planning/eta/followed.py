@@ -191,9 +191,7 @@ class FollowedScan:
         Where less than a drive is repaired, that says nothing of what another one would take.
         """
         of_a_part = self.paste.log_alone or self.paste.dedup_alone or self.last.kind == "heal"
-        return consequences(
-            self.case, self.share, None if of_a_part else self.total, self.left, self.elapsed
-        )
+        return consequences(self.case, self.share, None if of_a_part else self.total, self.left, self.elapsed)
 
     @property
     def weighed(self) -> tuple[Weighed, ...]:

@@ -33,11 +33,6 @@ Found = tuple[list[BadSector], int]
 def bad_sectors_of(case: Case, tiling: Tiling) -> dict[int, Found]:
     """Return the bad sectors of every drive that has some and is read, by leaf.
 
-    Parameters
-    ----------
-    case : Case
-    tiling : Tiling
-
     Returns
     -------
     dict of int to tuple

@@ -24,10 +24,6 @@ from zsim.scenario.one_drive.sick import NO_LIMIT
 def spare_children(case: Case) -> int:
     """Return how many more drives the damaged vdev could lose without losing data.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     int
@@ -125,10 +121,6 @@ def error_seconds(case: Case, *, redundant: bool) -> float:
 
 def reckoned(case: Case) -> ReadErrors:
     """Return what a read of a bad sector does where none was simulated.
-
-    Parameters
-    ----------
-    case : Case
 
     Returns
     -------

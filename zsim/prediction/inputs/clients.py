@@ -96,10 +96,6 @@ def _favour(case: Case) -> tuple[float, ...]:
 def log_bytes(case: Case) -> int:
     """Return the size of a block of the intent log.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     int
@@ -220,10 +216,6 @@ def _means(groups: Sequence[ClientModel], run: RunResult) -> list[tuple[int, flo
 def repaired(model: PlaneModel) -> PlaneModel:
     """Return the pool once the damaged vdevs are whole again.
 
-    Parameters
-    ----------
-    model : PlaneModel
-
     Returns
     -------
     PlaneModel
@@ -288,11 +280,6 @@ def now_at(case: Case, moment: float) -> Now:
 
 def set_by(release: ReleaseProfile, now: Now) -> ReleaseProfile:
     """Return a release with the tunables of the hour, as far as it has them.
-
-    Parameters
-    ----------
-    release : ReleaseProfile
-    now : Now
 
     Returns
     -------

@@ -302,10 +302,6 @@ def _of_records(case: Case, size: int) -> Case:
 def instant(drive: DriveParameters) -> DriveParameters:
     """Return a drive that takes no time.
 
-    Parameters
-    ----------
-    drive : DriveParameters
-
     Returns
     -------
     DriveParameters
@@ -353,10 +349,6 @@ def without_each(bench: Baseline, middle_s: float) -> dict[str, float]:
 
 def at_their_rate(result: MemberResult) -> PlaneModel:
     """Return the plane with clients that ask as often as they were answered, however fast they are.
-
-    Parameters
-    ----------
-    result : MemberResult
 
     Returns
     -------
