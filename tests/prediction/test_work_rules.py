@@ -17,7 +17,7 @@ from zsim.prediction.answer.records import Driver
 from zsim.prediction.groups import lost_when_moved
 from zsim.prediction.inputs.ensemble import Unknown, draw_members
 from zsim.prediction.inputs.population import NoRoomError, miniature
-from zsim.prediction.runs import middle
+from zsim.prediction.runs import middle_world as middle
 from zsim.prediction.runs.member import BLOCK_COMMANDS, MemberResult
 from zsim.prediction.runs.one_tile import run_world
 from zsim.prediction.statistics.level import SPREAD, WEIGHT, DurationLevel, of_size

@@ -17,7 +17,7 @@ from zsim.prediction import api
 from zsim.prediction.answer.prediction import PredictionInterrupted
 from zsim.prediction.api import predict
 from zsim.prediction.exact.run import ExactRun
-from zsim.prediction.runs.middle import TILES, MiddleWorld, middle_world
+from zsim.prediction.runs.middle_world import TILES, MiddleWorld, middle_world
 from zsim.prediction.statistics.sampling import student, whole_from_windows, window_starts
 from zsim.prediction.work import Work
 from zsim.scenario.model import Scenario

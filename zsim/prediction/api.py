@@ -254,7 +254,7 @@ def held(prediction: Prediction, work: Work) -> Prediction:
 
 def _given(prediction: Prediction, work: object, evidence: object) -> Prediction:
     """Return a prediction with more evidence; see `Prediction.given`."""
-    from zsim.prediction.given import anew, with_evidence
+    from zsim.prediction.reweighed import reweighed, with_evidence
 
     scenario = with_evidence(prediction, evidence)
     # What is known to a precision was run for the worlds as they were weighed then.
@@ -262,7 +262,7 @@ def _given(prediction: Prediction, work: object, evidence: object) -> Prediction
     if not isinstance(work, Work) or alone or work.bench is None:
         return predict(scenario)
     again = work.given(scenario)
-    return held(anew(prediction, again, provenance_of(again.case)), again)
+    return held(reweighed(prediction, again, provenance_of(again.case)), again)
 
 
 Held.given = _given

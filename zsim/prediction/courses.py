@@ -31,6 +31,15 @@ from zsim.prediction.evidence.weighing import Counterpart, Weighing
 from zsim.prediction.inputs.ensemble import draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.progress.case_priors import (
+    births,
+    discrepancy,
+    drifts,
+    even_courses,
+    knowledge,
+    known_tilt,
+    one_sweep,
+)
 from zsim.prediction.progress.course import (
     KNOWN_SHARE,
     Course,
@@ -39,15 +48,6 @@ from zsim.prediction.progress.course import (
     sampled_shape,
     straight,
     with_zones,
-)
-from zsim.prediction.progress.little_known import (
-    births,
-    discrepancy,
-    drifts,
-    even_courses,
-    knowledge,
-    known_tilt,
-    one_sweep,
 )
 from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.progress.open_share import with_share

@@ -26,12 +26,12 @@ from zsim.prediction.inputs.ensemble import MEMBERS, draw_members, member_at
 from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.prediction.inputs.population import TILE_BLOCKS, NoRoomError, miniature
 from zsim.prediction.results import EnsembleResult
+from zsim.prediction.runs.autosit import sits_out
 from zsim.prediction.runs.member import MemberResult, setup_of
-from zsim.prediction.runs.middle import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
+from zsim.prediction.runs.middle_world import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
 from zsim.prediction.runs.one_tile import run_pool, run_world
 from zsim.prediction.runs.sick_drives import read_errors, without_faulted
-from zsim.prediction.runs.sitting import sits_out
-from zsim.prediction.runs.stretch import stretch
+from zsim.prediction.runs.waits import run_for_waits
 from zsim.prediction.runs.what_if import Baseline, bench_of, verifying_scrub
 from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size
 from zsim.prediction.statistics.response import Response, response
@@ -430,7 +430,7 @@ class Work(EnsembleResult):
         self.notes = {shown, left_out, notes.of_sitting(self.case)} - {""}
         if self.with_clients and bench.result.model.clients:
             setup = setup_of(bench.case, bench.pool, bench.result.model)
-            found = latencies(setup, stretch(bench, self._bench_blocks))
+            found = latencies(setup, run_for_waits(bench, self._bench_blocks))
             self.clients = tuple(Clients(**asdict(each)) for each in found)
         self.scrub_share = verifying_scrub(bench)
         self.read_errors = read_errors(bench)

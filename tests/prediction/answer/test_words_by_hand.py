@@ -176,12 +176,12 @@ def test_waits_are_told_where_before_and_during_are_known_and_the_load_was_state
     known = {"rate": 5.0, "before_s": 0.01, "during_s": 0.03, "after_s": 0.01}
     both = Clients(kind="random-read", before=WAITS, during=WAITS, **known)  # type: ignore[arg-type]
     half = Clients(kind="sync-write", before=WAITS, **known)  # type: ignore[arg-type]
-    assert wording.client_waits(answer(clients=(both, half))) == (
+    assert wording.waits(answer(clients=(both, half))) == (
         "Client latency: random-read 30 ms on average while it runs, p99 80 ms (10 ms and 80 ms before).",
     )
-    assert wording.client_waits(answer(clients=(half,))) == ()
+    assert wording.waits(answer(clients=(half,))) == ()
     drawn = Assumption(field="load", value=None, why="")
-    assert wording.client_waits(answer(clients=(both,), assumptions=(drawn,))) == ()
+    assert wording.waits(answer(clients=(both,), assumptions=(drawn,))) == ()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import TILE_BLOCKS, miniature
 from zsim.prediction.runs import what_if
 from zsim.prediction.runs.member import MemberResult
-from zsim.prediction.runs.middle import SMALL_TILE_BLOCKS
+from zsim.prediction.runs.middle_world import SMALL_TILE_BLOCKS
 from zsim.prediction.runs.one_tile import run_pool, tile_setup
 from zsim.prediction.runs.what_if import HEAVY, Baseline, without_each
 from zsim.prediction.summary import bottleneck, busiest, limiting

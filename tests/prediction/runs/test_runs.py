@@ -37,7 +37,7 @@ from zsim.prediction.runs import member, rebuilding, what_if
 from zsim.prediction.runs.advice import advice
 from zsim.prediction.runs.sampling.rhythm import quiet_end
 from zsim.prediction.runs.sampling.windows import Period
-from zsim.prediction.runs.stretch import stretch
+from zsim.prediction.runs.waits import run_for_waits
 from zsim.prediction.runs.what_if import Baseline
 from zsim.prediction.work import Work
 from zsim.scenario.model import Scenario
@@ -391,4 +391,4 @@ def test_of_clients_that_nobody_stated_the_run_that_is_there_tells() -> None:
     result = SimpleNamespace(run=run, model=None)
     bench = cast("Baseline", SimpleNamespace(case=asked, result=result, shown=result))
     assert asked.operation == "resilver"
-    assert stretch(bench, 1_000) is run
+    assert run_for_waits(bench, 1_000) is run

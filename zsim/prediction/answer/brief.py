@@ -14,7 +14,6 @@ from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain
 from zsim.prediction.answer.wording import (
     as_renderable,
     bottleneck,
-    client_waits,
     contradictions,
     headline,
     interval,
@@ -22,6 +21,7 @@ from zsim.prediction.answer.wording import (
     rest,
     stated,
     unknowns_grid,
+    waits,
 )
 from zsim.scenario.parts import parse_moment
 
@@ -60,7 +60,7 @@ def brief(
         ),
         Section("", contradictions(prediction)),
         Section("", (f"Bottleneck: {' '.join(_limit(prediction))}",)),
-        Section("", client_waits(prediction)),
+        Section("", waits(prediction)),
         Section("", sick_sentences(prediction) or _helps_most(prediction)),
         Section("What would narrow the interval", grid=_narrowing(prediction, strongest)),
         Section("", _loudest(prediction)),

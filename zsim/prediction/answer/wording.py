@@ -252,7 +252,7 @@ def whose_load(prediction: Answer) -> tuple[str, ...]:
     return ()
 
 
-def client_waits(prediction: Answer) -> tuple[str, ...]:
+def waits(prediction: Answer) -> tuple[str, ...]:
     """Say how long clients of a stated load wait while it runs, and before."""
     told = [each for each in prediction.clients if each.during is not None and each.before is not None]
     if not told or whose_load(prediction):

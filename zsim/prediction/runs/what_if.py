@@ -19,7 +19,7 @@ from zsim.prediction.inputs.hardware import on_own_ports, shared_link, under
 from zsim.prediction.inputs.population import NoRoomError, WorldPopulation, miniature
 from zsim.prediction.runs.expanding import healthy_scrub
 from zsim.prediction.runs.member import MemberResult, run_member
-from zsim.prediction.runs.middle import SHOWN_BLOCKS, MiddleWorld, is_narrow
+from zsim.prediction.runs.middle_world import SHOWN_BLOCKS, MiddleWorld, is_narrow
 from zsim.prediction.runs.one_tile import is_tile, run_pool, run_world
 from zsim.scenario.evidence import MOVES
 from zsim.scenario.releases.profile import Operation, ReleaseProfile

@@ -22,7 +22,7 @@ WATCHED_CHILDREN = whole_constant("clients.watched_children")
 STARVATIONS = constant("clients.starvations")
 
 
-def stretch(bench: Baseline, blocks: int) -> RunResult:
+def run_for_waits(bench: Baseline, blocks: int) -> RunResult:
     """Return a run of the operation that is long enough for what clients wait.
 
     A drive serves a stream before a read elsewhere until that is as old as its limit of seconds, and a
