@@ -8,6 +8,7 @@ from zsim.scenario.fields import Fields
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
 from zsim.scenario.releases.products import shipped
 from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.scenario.words import CAPACITIES
 from zsim.vdevs.kind import CLASSES, DEDUP, FEWEST_TO_SIT_OUT, LOG, NORMAL, SPECIAL, kind_of, kinds
 
 MIN_RECORD = 512
@@ -54,7 +55,7 @@ def check_scenario(scenario: Fields) -> None:
 
 
 def _check_sizes(scenario: Fields) -> None:
-    for name in ("drive_size", "new_drive_size", "special_drive_size"):
+    for name in CAPACITIES:
         size = getattr(scenario, name)
         if size is not None and size > MAX_DRIVE_BYTES:
             allowed = f"there is no drive beyond {format_both(MAX_DRIVE_BYTES)}, nor rates for one"
