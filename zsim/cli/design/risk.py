@@ -145,8 +145,7 @@ def inputs_from(given: dict[str, object]) -> RiskInputs:
     flags = {name: word(given, name) for name in names}
     for name in names:
         del given[name]
-    retries = given.pop("no_erc") or (word(given, "erc") or "").strip().lower() == "none"
-    found: dict[str, object] = {"latent": given.pop("latent"), "erc": not retries}
+    found: dict[str, object] = {"latent": given.pop("latent"), "erc": not given.pop("no_erc")}
     for name in ("hours", "mttf", "mttr", "detect"):
         found[name] = hours(flags[name], name)
     for name in ("correlation", "age_factor", "shape", "stress", "years"):
