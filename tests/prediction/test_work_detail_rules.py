@@ -111,19 +111,19 @@ def test_populations_are_run_until_the_precision_asked_for_is_reached(
 
 
 @pytest.mark.parametrize(
-    ("exact", "precision", "bench", "again"),
+    ("exact", "precision", "baseline", "again"),
     [
-        (False, None, "bench", True),
-        (True, None, "bench", False),
-        (False, 0.05, "bench", False),
+        (False, None, "baseline", True),
+        (True, None, "baseline", False),
+        (False, 0.05, "baseline", False),
         (False, None, None, False),
     ],
 )
 def test_more_evidence_weighs_the_runs_that_are_there_unless_they_were_run_for_a_precision(
-    monkeypatch: pytest.MonkeyPatch, exact: bool, precision: float | None, bench: str | None, again: bool
+    monkeypatch: pytest.MonkeyPatch, exact: bool, precision: float | None, baseline: str | None, again: bool
 ) -> None:
     asked: list[str] = []
-    made = work(bench=bench)
+    made = work(baseline=baseline)
     made.case = SimpleNamespace(exact=exact)
     made.given = lambda scenario: SimpleNamespace(case=None)
     monkeypatch.setattr(

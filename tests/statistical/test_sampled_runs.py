@@ -132,7 +132,7 @@ def test_an_interrupted_prediction_has_an_interval(
     """Interrupted once a world near the median is run: in what is run to know it better."""
     monkeypatch.setattr(api, "PATIENCE_S", 300.0)
     ran: list[int] = []
-    for name in ("_run_telling", "_benched"):
+    for name in ("_run_telling", "_made_baseline"):
         real = getattr(Work, name)
 
         def stopped(work: Work, *given: int, real: Callable[..., object] = real) -> object:

@@ -109,9 +109,9 @@ class CourseWork(Work):
     def courses(self) -> tuple[Course, ...]:
         """Return the courses of the members, at the size of the pool; of the one world that is known else."""
         if not self.small:
-            assert self.bench is not None
-            result = self.bench.detail if self.bench.detail is not None else self.bench.result
-            kept = _Kept(result, False, needed_share(self.case, self.bench.pool, result.model))
+            assert self.baseline is not None
+            result = self.baseline.detail if self.baseline.detail is not None else self.baseline.result
+            kept = _Kept(result, False, needed_share(self.case, self.baseline.pool, result.model))
             return (self._course(kept, result.time_s, Member()),)
         return tuple(
             self._held(place, replace(course, other_scans=self._other_scans(place)))

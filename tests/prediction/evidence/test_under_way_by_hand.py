@@ -142,9 +142,9 @@ def test_a_longer_stretch_is_run_where_the_one_that_is_there_is_too_short(
     load = [{"kind": "random-read", "rate": 60, "size": "128K"}]
     result = SimpleNamespace(run=SimpleNamespace(end=end), model="plane")
     other = SimpleNamespace(run=result.run)
-    bench: Any = SimpleNamespace(
+    baseline: Any = SimpleNamespace(
         case=case(**({"load": load} | fields)), result=result, shown=result if shown else other,
     )  # fmt: skip
-    found = waits.run_for_waits(bench, 1000)
+    found = waits.run_for_waits(baseline, 1000)
     assert found == ("longer" if blocks else result.run)  # type: ignore[comparison-overlap]
     assert asked == ([blocks, 100.0, "released"] if blocks else [])

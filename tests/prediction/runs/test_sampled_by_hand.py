@@ -456,11 +456,11 @@ def test_a_run_that_is_too_short_for_its_clients_is_made_of_more_blocks(
     monkeypatch.setattr(waits, "setup_of", lambda *given: None)
     monkeypatch.setattr(waits, "Run", lambda setup: longer)
     result = SimpleNamespace(run=SimpleNamespace(end=end), model=None)
-    bench = SimpleNamespace(
+    baseline = SimpleNamespace(
         case=case(**({"load": [{"kind": "random-read", "rate": 5}]} | fields)), shown=result, result=result,
     )  # fmt: skip
-    found = waits.run_for_waits(bench, 1000)  # type: ignore[arg-type]
+    found = waits.run_for_waits(baseline, 1000)  # type: ignore[arg-type]
     assert found == (result.run if blocks is None else "longer")
     assert asked == ([] if blocks is None else [blocks, 50.0])
-    bench.shown = SimpleNamespace(run="of the world in the middle")
-    assert waits.run_for_waits(bench, 1000) == "of the world in the middle"  # type: ignore[arg-type]
+    baseline.shown = SimpleNamespace(run="of the world in the middle")
+    assert waits.run_for_waits(baseline, 1000) == "of the world in the middle"  # type: ignore[arg-type]

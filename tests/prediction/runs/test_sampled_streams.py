@@ -140,7 +140,7 @@ def test_clients_are_watched_until_enough_were_answered_and_a_stream_let_a_read_
     assert waits._seconds(member(10.0, 1000_000, [0.0, -5.0])) == SHORTEST_S
 
 
-def bench(operation: str, load: object, end: float, *, same: bool = True) -> Any:
+def baseline(operation: str, load: object, end: float, *, same: bool = True) -> Any:
     result = member(end, 1000_000, [])
     layout = Layout.parse("mirror2")
     case = SimpleNamespace(operation=operation, scenario=SimpleNamespace(load=load), layout=layout)
@@ -172,7 +172,7 @@ def test_a_short_run_is_repeated_with_as_many_blocks_as_the_time_takes(
     monkeypatch.setattr(waits, "miniature", lambda _case, blocks: asked.append(blocks))
     monkeypatch.setattr(waits, "setup_of", lambda *_: None)
     monkeypatch.setattr(waits, "Run", run)
-    given = bench(operation, load, end, same=same)
+    given = baseline(operation, load, end, same=same)
     given.result.model.leaves = ()
     given.case.release = None
     found = waits.run_for_waits(given, 5_000)

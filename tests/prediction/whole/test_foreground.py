@@ -84,8 +84,8 @@ def test_clients_are_watched_as_long_as_their_percentiles_need(drive: str, wante
 
     def seen(blocks: int) -> tuple[RunResult, RunResult]:
         pool, model = miniature(asked, blocks=blocks), plane_model(asked)
-        bench = Baseline(asked, pool, run_member(asked, pool=pool, model=model))
-        return bench.result.run, run_for_waits(bench, blocks)
+        baseline = Baseline(asked, pool, run_member(asked, pool=pool, model=model))
+        return baseline.result.run, run_for_waits(baseline, blocks)
 
     short, watched = seen(2000)
     assert short.end < 0.6 * wanted

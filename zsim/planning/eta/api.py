@@ -11,7 +11,6 @@ from types import NoneType
 from zsim.base.errors import check_function, check_kind, check_path
 from zsim.base.notebook import reporting
 from zsim.case.case import Case
-from zsim.observe.evidence.kernel_log import TELLS
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.followed import FollowedScan
 from zsim.planning.eta.reading import Paste, read_paste
@@ -129,7 +128,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         consequences=scan.consequences,
         evidence=scan.weighed,
         assumptions=tuple(each.to_dict() for each in case.assumptions),
-        notes=tuple(each for each in (scan.halted, *paste.notes) if each and not each.startswith(TELLS)),
+        notes=scan.notes,
         missing=missing(case, unknowns(case)),
         provenance={**origin},
     )

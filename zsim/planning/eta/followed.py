@@ -185,6 +185,12 @@ class FollowedScan:
         return found
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known before all else, and what was noted of what was read."""
+        told = (each for each in self.paste.notes if not each.startswith(TELLS))
+        return tuple(each for each in (self.halted, *told) if each)
+
+    @property
     def consequences(self) -> tuple[str, ...]:
         """What a second replacement and a reboot would cost now.
 
