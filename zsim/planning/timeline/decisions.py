@@ -22,14 +22,13 @@ from zsim.planning.timeline.pool import sick_drives
 from zsim.planning.timeline.result import Timeline
 from zsim.planning.timeline.rules import Rules, rules_of
 from zsim.planning.timeline.wording import outcome, span, stated
-from zsim.prediction.answer.frames import data_frame
-from zsim.prediction.answer.output import PrintedAnswer, SavedAnswer
+from zsim.prediction.answer.frames import Rows
+from zsim.prediction.answer.output import FramedAnswer, PrintedAnswer, SavedAnswer
 from zsim.prediction.answer.tables import Grid, html_table, rich_table
 from zsim.scenario.evidence import RunningScan, missing_drives
 from zsim.scenario.layout import Layout
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from rich.console import RenderableType
 
     from zsim.planning.eta.answer import Eta
@@ -87,7 +86,7 @@ class DecisionAlternative:
 
 
 @dataclass(frozen=True)
-class Decision(PrintedAnswer, SavedAnswer):
+class Decision(PrintedAnswer, SavedAnswer, FramedAnswer):
     """The alternatives, the best first.
 
     Attributes
@@ -126,8 +125,8 @@ class Decision(PrintedAnswer, SavedAnswer):
             "provenance": self.best.found.provenance,
         }
 
-    def to_frame(self) -> DataFrame:
-        """Return the alternatives as a pandas data frame; pandas must be installed."""
+    def _frame_rows(self) -> Rows:
+        """Return the alternatives."""
         rows = []
         for each in self.alternatives:
             data = each.to_dict()
@@ -141,7 +140,7 @@ class Decision(PrintedAnswer, SavedAnswer):
             }
             left = {f"left_{left}_s": table(exposed, left)["p50"] for left in exposed}
             rows.append(plain | times | left)
-        return data_frame(rows)
+        return rows
 
     def grid(self) -> Grid:
         """Return the table in print."""
