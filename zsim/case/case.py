@@ -16,7 +16,6 @@ from zsim.drives.models.model import DriveModel
 from zsim.pool.recipes.histories import History
 from zsim.pool.recipes.recipe import Growth, RecordClass, SmallBlocks, TopLevel, pool_of
 from zsim.pool.recipes.styles import AllocatorStyle
-from zsim.scenario.checks import largest_record
 from zsim.scenario.evidence import Observation
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
@@ -24,6 +23,7 @@ from zsim.scenario.parts import Load
 from zsim.scenario.releases.capacity import vdev_sizes
 from zsim.scenario.releases.products import Product, Timed, system_of
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
+from zsim.scenario.releases.record_sizes import largest_record
 from zsim.vdevs.kind import NORMAL, kind_of
 
 ENOUGH_MEMORY = 1 << 60

@@ -13,11 +13,11 @@ import numpy as np
 from zsim.base.arrays import I64
 from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
-from zsim.case.loads import CLIENT_READ_S, WRITES, request_bytes, write_rate
+from zsim.case.loads import CLIENT_READ_S, request_bytes, write_rate
 from zsim.engine.leaf_rules import wait_of_bin
 from zsim.engine.model import NOT_REPAIRED, ClientModel, PlaneModel, VdevModel, WriterModel
 from zsim.operation.run import Run, RunResult, RunSetup
-from zsim.scenario.parts import DAY_SECONDS, Load
+from zsim.scenario.parts import DAY_SECONDS, WRITES, Load
 from zsim.scenario.releases.capacity import vdev_sizes
 from zsim.scenario.releases.profile import COPIES, ReleaseProfile
 
