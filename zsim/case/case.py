@@ -14,7 +14,7 @@ from zsim.drives.catalogue import Shelf
 from zsim.drives.models.links import Enclosure
 from zsim.drives.models.model import DriveModel
 from zsim.pool.recipes.histories import History
-from zsim.pool.recipes.recipe import Growth, RecordClass, SmallBlocks, TopLevel, pool_of
+from zsim.pool.recipes.recipe import Growth, SmallBlocks, TopLevel, pool_of
 from zsim.pool.recipes.styles import AllocatorStyle
 from zsim.scenario.evidence import Observation
 from zsim.scenario.layout import Layout
@@ -311,17 +311,10 @@ class Case:
         history = self.history if mix is None else self.history.with_records(mix)
         return min(self.largest_record, 1 << round(history.mean_record()))
 
-    def stated_history(self, records: tuple[RecordClass, ...] | None = None) -> History:
-        """Return the history: what is stated or known of its records goes before the catalogue's.
-
-        Parameters
-        ----------
-        records : tuple of RecordClass, optional
-            A mix of records instead, see `zsim.pool.recipes.sizes.read_block_sizes`.
-        """
-        mix = records or self.facts.records
-        if mix is not None:
-            return self.history.with_records(mix)
+    def stated_history(self) -> History:
+        """Return the history: what is stated or known of its records goes before the catalogue's."""
+        if self.facts.records is not None:
+            return self.history.with_records(self.facts.records)
         stated = self.scenario.recordsize is not None
         return self.history.with_recordsize(self.recordsize) if stated else self.history
 
