@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -53,7 +53,7 @@ class CaseAssumption:
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
-        return {"field": self.field, "value": self.value, "text": self.text, "why": self.why}
+        return asdict(self)
 
 
 class AttachedDrives(NamedTuple):

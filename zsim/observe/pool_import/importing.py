@@ -6,7 +6,7 @@ import json
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from zsim.base.errors import InputError
@@ -498,10 +498,8 @@ def scan_words(scan: Scan) -> str:
 
 def scan_dict(scan: Scan) -> dict[str, object]:
     """Return a scan as plain data: sizes in bytes, times in seconds."""
-    values = {name: getattr(scan, name) for name in scan.__dataclass_fields__}
-    values["at"] = scan.at.isoformat() if scan.at is not None else None
-    values["date"] = plain(scan.date)
-    return values
+    at = scan.at.isoformat() if scan.at is not None else None
+    return asdict(scan) | {"at": at, "date": plain(scan.date)}
 
 
 def _comment(text: str) -> str:

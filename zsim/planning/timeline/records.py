@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
@@ -133,10 +133,7 @@ class TimelineAnswer(FramedAnswer):
             "passes": [each.to_dict() for each in self.passes],
             "whole_s": self.whole_s,
             "over_s": self.over_s,
-            "redundancy": [
-                {"vdev": each.vdev, "from_s": each.from_s, "to_s": each.to_s, "left": each.left}
-                for each in self.redundancy
-            ],
+            "redundancy": [asdict(each) for each in self.redundancy],
             "redone_bytes": self.redone_bytes,
             "story": [{"at_s": time, "what": text} for time, text in self.story],
             "notes": list(self.notes),
