@@ -24,7 +24,7 @@ from zsim.scenario.evidence import RunningScan
 def followed(told: object = None, *, seen: RunningScan | None = None, of: Any = None, **paste: Any) -> Any:
     """Return a scan of which `left` is `LEFT`, and that of its worlds what is told."""
     stated: Any = SimpleNamespace(
-        **{"paused": False, "log_alone": False, "dedup_alone": False, "notes": (), **paste},
+        **{"paused": False, "log_alone": False, "dedup_alone": False, "notes": (), "waiting": 0, **paste},
         scans=(seen or scan(),),
     )
     found = FollowedScan(stated, of or case(), ())
