@@ -106,7 +106,6 @@ def test_the_records_of_a_history_are_those_of_files_then_those_stated_then_its_
     assert {each.recordsize for each in stated.stated_history().records} == {1 << 20}
     measured = replace(stated, facts=KnownPool(records=mix))
     assert {each.recordsize for each in measured.stated_history().records} == {32 << 10}
-    assert {each.recordsize for each in measured.stated_history((RecordClass(),)).records} == {128 << 10}
 
 
 def test_alloc_is_shared_by_space_and_by_fill_where_fills_are_stated() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.prediction.answer.test_wording import answer
 from zsim.case.resolve import resolve
 from zsim.case.worlds import Choice
-from zsim.prediction import given, paired, simulated
+from zsim.prediction import paired, reweighed, simulated
 from zsim.prediction.answer.records import (
     Advice,
     Alternative,
@@ -185,8 +185,8 @@ def test_the_reason_of_an_assumption_is_why_it_is_sampled_where_it_is() -> None:
 
 def test_an_answer_weighed_anew_is_stretched_in_all_its_durations(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twenty hours in place of ten: what is told in seconds is doubled, the rest stays."""
-    monkeypatch.setattr(given.wording, "notes", lambda known: ("old", "new"))
-    monkeypatch.setattr(given.wording, "records", lambda known: ())
+    monkeypatch.setattr(reweighed.wording, "notes", lambda known: ("old", "new"))
+    monkeypatch.setattr(reweighed.wording, "records", lambda known: ())
     before = answer(
         uncertainty=Uncertainty(
             members=16,
@@ -209,7 +209,7 @@ def test_an_answer_weighed_anew_is_stretched_in_all_its_durations(monkeypatch: p
         case=SimpleNamespace(scenario=Scenario.from_dict({"layout": "mirror2"})),
         drivers=lambda: (Driver(field="fill", low_s=8.0, high_s=9.0),),
     )  # fmt: skip
-    found = given.anew(before, work, {"a": 1})
+    found = reweighed.reweighed(before, work, {"a": 1})
     assert found.resilver_s == Quantiles(p10=60_000.0, p50=72_000.0, p90=90_000.0)
     known = found.uncertainty
     assert known is not None
@@ -230,7 +230,7 @@ def test_an_answer_weighed_anew_is_stretched_in_all_its_durations(monkeypatch: p
     assert found.bottleneck.without_it_s == 46.0
     assert found.warnings == ("first", "old", "new")
     assert found.provenance == {"a": 1}
-    bare = given.anew(
+    bare = reweighed.reweighed(
         before.model_copy(update={"unloaded_s": None, "bottleneck": Bottleneck(resource="r", utilisation=0.5)}),  # noqa: E501
         work, {},
     )  # fmt: skip

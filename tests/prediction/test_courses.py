@@ -17,7 +17,7 @@ from zsim.prediction import courses
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
-from zsim.prediction.progress import little_known
+from zsim.prediction.progress import case_priors
 from zsim.prediction.progress.course import (
     EDGES,
     FEWEST,
@@ -229,16 +229,16 @@ def test_a_rebuild_ends_with_the_txg_that_is_open() -> None:
 def test_a_sorted_scan_drifts_only_where_it_goes_over_the_drives_once() -> None:
     once = case(release="openzfs-2.3", memory="1T")
     rounds = case(release="openzfs-2.3", memory="1G", recordsize="8K")
-    assert little_known.drifts(once) == 1.0
-    assert little_known.drifts(rounds) == 0.0
-    assert little_known.drifts(case(release="openzfs-2.3", memory="1T", fill=0.25)) == pytest.approx(0.5)
-    assert little_known.drifts(case(release="zol-0.7")) == 0.0
-    assert (little_known.births(once), little_known.births(case(release="zol-0.7"))) == (0.0, 1.0)
+    assert case_priors.drifts(once) == 1.0
+    assert case_priors.drifts(rounds) == 0.0
+    assert case_priors.drifts(case(release="openzfs-2.3", memory="1T", fill=0.25)) == pytest.approx(0.5)
+    assert case_priors.drifts(case(release="zol-0.7")) == 0.0
+    assert (case_priors.births(once), case_priors.births(case(release="zol-0.7"))) == (0.0, 1.0)
 
 
 def test_more_memory_or_larger_records_hold_more_data_at_once() -> None:
     small, more, larger = (
-        little_known.sorted_at_once(case(release="openzfs-2.3", **fields))
+        case_priors.sorted_at_once(case(release="openzfs-2.3", **fields))
         for fields in (
             {"memory": "4G", "recordsize": "16K"},
             {"memory": "8G", "recordsize": "16K"},
@@ -250,13 +250,13 @@ def test_more_memory_or_larger_records_hold_more_data_at_once() -> None:
 
 
 def test_drives_are_known_by_model_by_class_or_not_at_all() -> None:
-    assert little_known.knowledge(case()) == "known"
-    assert little_known.knowledge(case(drive="generic-7200rpm-cmr")) == "class"
-    assert little_known.knowledge(case_of(Scenario.from_dict({"layout": "raidz2x6"}))) == "unnamed"
+    assert case_priors.knowledge(case()) == "known"
+    assert case_priors.knowledge(case(drive="generic-7200rpm-cmr")) == "class"
+    assert case_priors.knowledge(case_of(Scenario.from_dict({"layout": "raidz2x6"}))) == "unnamed"
     # A few GB on a large drive are a root pool or a test, whatever the drive is called.
-    assert little_known.knowledge(case(alloc="6G", fill=None)) == "unnamed"
+    assert case_priors.knowledge(case(alloc="6G", fill=None)) == "unnamed"
     small, usual, moved = (
-        little_known.discrepancy(each)
+        case_priors.discrepancy(each)
         for each in (case(alloc="6G", fill=None), case(), case(operation="expand"))
     )
     assert small > moved > usual == 0.0
@@ -264,11 +264,11 @@ def test_drives_are_known_by_model_by_class_or_not_at_all() -> None:
 
 def test_a_pool_of_which_no_population_is_made_has_courses_by_the_rate_of_its_drives() -> None:
     pool = case(layout="mirror2")
-    found = little_known.even_courses(pool)
+    found = case_priors.even_courses(pool)
     rate = float(np.mean(pool.drive.parameters().zone_rates))
-    assert [each.issue_s * rate / pool.alloc for each in found] == pytest.approx(little_known.EVEN_PACES)
-    assert all(each.visit_s == pytest.approx(little_known.EVEN_VISIT * each.issue_s) for each in found)
-    assert {each.needed for each in little_known.even_courses(case(layout="2*mirror2"))} == {0.5}
+    assert [each.issue_s * rate / pool.alloc for each in found] == pytest.approx(case_priors.EVEN_PACES)
+    assert all(each.visit_s == pytest.approx(case_priors.EVEN_VISIT * each.issue_s) for each in found)
+    assert {each.needed for each in case_priors.even_courses(case(layout="2*mirror2"))} == {0.5}
 
 
 def test_a_world_is_named_by_what_sets_it_apart() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.prediction.test_work_rules import UNWEIGHED, benches, case, response_of, work
+from tests.prediction.test_work_rules import UNWEIGHED, baselines, case, response_of, work
 from zsim.case.member import Member
 from zsim.prediction import courses, notes
 from zsim.prediction import work as working
@@ -82,8 +82,8 @@ def larger(**known: Any) -> tuple[Any, list[Any]]:
     told: list[Any] = []
     made._run_on_tiles = lambda places, blocks: told.append(("tiles", places, blocks))
     made._run_large = lambda places: told.append(("large", places))
-    made._run_benches = lambda places, blocks: told.append(("benches", places, blocks))
-    made._take_benches = lambda: told.append("take")
+    made._run_baselines = lambda places, blocks: told.append(("baselines", places, blocks))
+    made._take_baselines = lambda: told.append("take")
     made._take_middle = lambda: told.append("middle")
     made._respond = lambda: told.append("respond")
     made._add_members = lambda: told.append("add")
@@ -98,7 +98,7 @@ def larger(**known: Any) -> tuple[Any, list[Any]]:
         (None, False, [("large", [2, 0, 1])]),
         (None, True, [("tiles", [2, 0, 1, 3], LARGE_BLOCKS)]),
         (True, True, [("tiles", [2, 0, 1, 3], 77)]),
-        (True, False, [("benches", [2, 0, 1, 3], 77), "take"]),
+        (True, False, [("baselines", [2, 0, 1, 3], 77), "take"]),
         (False, False, ["executed", "middle"]),
     ],
 )
@@ -146,8 +146,8 @@ def test_a_world_that_turns_out_to_be_whole_is_asked_for_more_worlds_first(
 def test_more_is_spent_on_telling_worlds_until_the_precision_is_reached() -> None:
     spent: list[int] = []
     made = work(scenario={"precision": 0.01}, anchors=[1.0], level=DurationLevel())
-    made._run_benches = lambda places, blocks, part: None
-    made._take_benches = lambda: None
+    made._run_baselines = lambda places, blocks, part: None
+    made._take_baselines = lambda: None
     made.response = SimpleNamespace(half_width=1.0)
 
     def telling(blocks: int, budget: int) -> None:
@@ -166,7 +166,7 @@ def test_more_is_spent_on_telling_worlds_until_the_precision_is_reached() -> Non
     assert spent == []
     plain = work(anchors=[1.0])
     plain.response = SimpleNamespace(half_width=9.0)
-    plain._run_benches, plain._take_benches = made._run_benches, made._take_benches
+    plain._run_baselines, plain._take_baselines = made._run_baselines, made._take_baselines
     plain._run_telling = lambda blocks, budget: spent.append(budget)
     plain._run_on_tiles([0], 77)
     assert spent == [BUDGET] * MOST_TURNS, "as long as it is not known well enough, but not for ever"
@@ -206,7 +206,7 @@ def test_large_miniatures_double_until_they_are_precise_or_too_large() -> None:
         ran: list[tuple[Any, int, float]] = []
         made = work(scenario=scenario)
         left = iter(half_widths)
-        made._run_benches = lambda places, blocks: ran.append((places, blocks, 0.0))
+        made._run_baselines = lambda places, blocks: ran.append((places, blocks, 0.0))
 
         def extrapolate(ratio: float) -> None:
             ran[-1] = (*ran[-1][:2], ratio)
@@ -241,15 +241,15 @@ def test_several_worlds_report_their_share_and_the_first_alone_keeps_its_tables(
     gone: list[int] = []
     told: list[float] = []
     made = work(progress=lambda share, doing: told.append(share), members=(Member(),) * 8)
-    made._benched = lambda place, blocks: SimpleNamespace(
+    made._made_baseline = lambda place, blocks: SimpleNamespace(
         place=place, kept=SimpleNamespace(forget=lambda: gone.append(place))
     )
-    made._run_benches([4, 2, 9], 77)
-    assert [each.place for each in made._benches] == [4, 2, 9]
+    made._run_baselines([4, 2, 9], 77)
+    assert [each.place for each in made._baselines] == [4, 2, 9]
     assert sorted(gone) == [2, 9]
     # Eight worlds, and those near the median as much as eight more.
     assert told == pytest.approx([(8 + 8 / 3) / 16, (8 + 16 / 3) / 16, 1.0])
-    made._run_benches([4], 77, part=0.0)
+    made._run_baselines([4], 77, part=0.0)
     assert told[-1] == 0.5
 
 
@@ -259,7 +259,7 @@ def test_worlds_run_larger_are_learned_of_with_what_is_unknown_in_them(
     made = work(_places=[1, 0])
     members = [SimpleNamespace(scores=(0.5,)), SimpleNamespace(scores=(-1.5,))]
     made.members, made._learn = members, lambda: None
-    made._benches = benches([90.0, 110.0])
+    made._baselines = baselines([90.0, 110.0])
     made._take_larger()
     assert made.larger == [RanWorld((-1.5,), LARGE_BLOCKS, 90.0), RanWorld((0.5,), LARGE_BLOCKS, 110.0)]
     made._places, made.members = [], ()
@@ -348,15 +348,15 @@ def test_the_best_is_made_of_what_has_been_run() -> None:
 
         def take(*given: Any) -> None:
             told.append(("take", *given))
-            found.bench = "bench"
+            found.baseline = "baseline"
 
-        found._take_benches = found._take_middle = take
-        found._run_benches = lambda places, blocks: told.append((places, blocks))
+        found._take_baselines = found._take_middle = take
+        found._run_baselines = lambda places, blocks: told.append((places, blocks))
         return found, told, found.partial()
 
     assert made()[1:] == (["respond"], False)
-    assert made(bench="there")[1:] == ([], True)
-    assert made(anchors=[1.0], _benches=["one"], response=response_of(1.0))[1:] == ([("take",)], True)
+    assert made(baseline="there")[1:] == ([], True)
+    assert made(anchors=[1.0], _baselines=["one"], response=response_of(1.0))[1:] == ([("take",)], True)
     known = SimpleNamespace(known=[1])
     assert made(middle=known, anchors=[1.0], response=response_of(1.0))[1:] == (
         [("take", working.AGAIN)],
@@ -368,7 +368,7 @@ def test_the_best_is_made_of_what_has_been_run() -> None:
 
 
 def test_an_interrupted_exact_run_says_where_it_points_to() -> None:
-    made = work(bench="there", exact_run=SimpleNamespace(estimate=lambda: 7200.0))
+    made = work(baseline="there", exact_run=SimpleNamespace(estimate=lambda: 7200.0))
     assert made.partial()
     assert made.notes == {"interrupted: the I/Os simulated so far point to 2 h"}
     made.exact_run, made.notes = SimpleNamespace(estimate=lambda: None), set()
@@ -385,21 +385,21 @@ def test_a_world_alone_is_weighed_at_its_own_level(monkeypatch: pytest.MonkeyPat
         lift=lambda ran, places, small: told.append((ran, places, small)),
         away=lambda: 0.0,
     )
-    bench = SimpleNamespace(case="case", pool="pool", result="result")
-    made = work(weighing=weighing, bench=bench, level=DurationLevel(2.5), small=[], response="before")
+    baseline = SimpleNamespace(case="case", pool="pool", result="result")
+    made = work(weighing=weighing, baseline=baseline, level=DurationLevel(2.5), small=[], response="before")
     made._weigh()
     assert told == [(("case", "pool", "result"), 2.5)]
     assert made.response == ("before", [1.0], 2.5)
     told.clear()
     several = work(
-        weighing=weighing, bench=bench, small=[1.0, 2.0], _benches=[bench] * 3, _places=[4, 7, 2],
+        weighing=weighing, baseline=baseline, small=[1.0, 2.0], _baselines=[baseline] * 3, _places=[4, 7, 2],
         _respond=lambda: told.append("respond"),
     )  # fmt: skip
     several._weigh()
     one = ("case", "pool", "result")
     assert told == [([one, one], [4, 7], [1.0, 2.0]), "respond"]
     told.clear()
-    several._benches = []
+    several._baselines = []
     several._weigh()
     assert told == [([one], [4], [1.0, 2.0]), "respond"]
     several.weighing = None
@@ -409,13 +409,13 @@ def test_a_world_alone_is_weighed_at_its_own_level(monkeypatch: pytest.MonkeyPat
 
 def test_the_size_of_a_tile_is_an_error_of_tiles_alone() -> None:
     made = work(anchors=[100.0], response=response_of(100.0), weighing=UNWEIGHED)
-    made._benches = benches([150.0])
-    made._take_benches(0.25, 0.5)
+    made._baselines = baselines([150.0])
+    made._take_baselines(0.25, 0.5)
     assert made.level.factor == pytest.approx(0.75)
     wide = made.level.half_width
-    made._take_benches(0.0, 0.5)
+    made._take_baselines(0.0, 0.5)
     assert wide == pytest.approx(math.hypot(made.level.half_width, 0.25))
-    made._take_benches(None, 0.5)
+    made._take_baselines(None, 0.5)
     assert made.level.half_width > of_size(math.log(0.75)) > 0.0
 
 

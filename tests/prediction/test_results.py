@@ -53,7 +53,7 @@ def test_worlds_on_larger_populations_count_once() -> None:
     members = len(known.members)
     assert known.worlds == members
     larger: Any = [object()] * 5
-    known.larger, known._benches = larger, larger[:2]
+    known.larger, known._baselines = larger, larger[:2]
     assert known.worlds == members + 3, "the two near the median are members"
 
 

@@ -13,12 +13,12 @@ import pytest
 from tests.prediction.test_work_rules import CACHE, RATE, work
 from zsim.case.resolve import resolve
 from zsim.case.worlds import Choice
-from zsim.prediction import api, given
+from zsim.prediction import api, reweighed
 from zsim.prediction import work as working
 from zsim.prediction.answer.records import EvidenceUsed
 from zsim.prediction.inputs.ensemble import Unknown, normal_strata
-from zsim.prediction.runs import middle
-from zsim.prediction.runs.middle import MiddleWorld
+from zsim.prediction.runs import middle_world as middle
+from zsim.prediction.runs.middle_world import MiddleWorld
 from zsim.prediction.runs.sampling.run import WARM_BLOCKS, SampledRun
 from zsim.prediction.runs.sampling.windows import SampledStream
 from zsim.prediction.statistics import response as regression
@@ -111,26 +111,26 @@ def test_populations_are_run_until_the_precision_asked_for_is_reached(
 
 
 @pytest.mark.parametrize(
-    ("exact", "precision", "bench", "again"),
+    ("exact", "precision", "baseline", "again"),
     [
-        (False, None, "bench", True),
-        (True, None, "bench", False),
-        (False, 0.05, "bench", False),
+        (False, None, "baseline", True),
+        (True, None, "baseline", False),
+        (False, 0.05, "baseline", False),
         (False, None, None, False),
     ],
 )
 def test_more_evidence_weighs_the_runs_that_are_there_unless_they_were_run_for_a_precision(
-    monkeypatch: pytest.MonkeyPatch, exact: bool, precision: float | None, bench: str | None, again: bool
+    monkeypatch: pytest.MonkeyPatch, exact: bool, precision: float | None, baseline: str | None, again: bool
 ) -> None:
     asked: list[str] = []
-    made = work(bench=bench)
+    made = work(baseline=baseline)
     made.case = SimpleNamespace(exact=exact)
     made.given = lambda scenario: SimpleNamespace(case=None)
     monkeypatch.setattr(
-        given, "with_evidence", lambda prediction, evidence: SimpleNamespace(precision=precision)
+        reweighed, "with_evidence", lambda prediction, evidence: SimpleNamespace(precision=precision)
     )
     monkeypatch.setattr(api, "predict", lambda scenario: asked.append("anew"))
-    monkeypatch.setattr(given, "anew", lambda *given: None)
+    monkeypatch.setattr(reweighed, "reweighed", lambda *given: None)
     monkeypatch.setattr(api, "provenance_of", lambda case: None)
     monkeypatch.setattr(api, "held", lambda prediction, work: asked.append("again"))
     api._given(None, made, None)  # type: ignore[arg-type]

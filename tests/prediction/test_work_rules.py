@@ -17,7 +17,7 @@ from zsim.prediction.answer.records import Driver
 from zsim.prediction.groups import lost_when_moved
 from zsim.prediction.inputs.ensemble import Unknown, draw_members
 from zsim.prediction.inputs.population import NoRoomError, miniature
-from zsim.prediction.runs import middle
+from zsim.prediction.runs import middle_world as middle
 from zsim.prediction.runs.member import BLOCK_COMMANDS, MemberResult
 from zsim.prediction.runs.one_tile import run_world
 from zsim.prediction.statistics.level import SPREAD, WEIGHT, DurationLevel, of_size
@@ -112,7 +112,7 @@ def test_chance_is_another_in_every_world_and_its_counterpart_has_the_same(
     assert made._run_others(SimpleNamespace(comparisons=[], run=run), range(8)) == []
 
 
-def benches(times: list[float], scale: float = 10.0) -> list[Any]:
+def baselines(times: list[float], scale: float = 10.0) -> list[Any]:
     return [SimpleNamespace(result=SimpleNamespace(time_s=time, scale=scale)) for time in times]
 
 
@@ -124,7 +124,7 @@ def test_what_falls_as_one_over_the_size_is_extrapolated_exactly(excess: float, 
     small, large = ([time * (1.0 + excess / size) for time in truth] for size in (1.0, ratio))
     made = work(anchors=small, response=response_of(1000.0), weighing=UNWEIGHED)
     order = made._nearest()
-    made._benches = benches([large[place] for place in order])
+    made._baselines = baselines([large[place] for place in order])
     made._extrapolate(ratio)
     step = 1.0 - 1.0 / (1.0 + excess / ratio)
     assert abs(step) < MOST_STEP
@@ -132,13 +132,13 @@ def test_what_falls_as_one_over_the_size_is_extrapolated_exactly(excess: float, 
     freedom = WEIGHT + 2
     spread = student(freedom) * math.sqrt(WEIGHT * SPREAD**2 / freedom / 3)
     assert made.level.half_width == pytest.approx(math.hypot(spread, abs(step) / (1.0 - step)))
-    assert made.bench is made._benches[0]
+    assert made.baseline is made._baselines[0]
 
 
 def test_a_step_is_bounded_and_none_is_made_where_sizes_are_alike_or_the_pool_is_whole() -> None:
     def factor(large: float, ratio: float, scale: float = 10.0) -> float:
         made = work(anchors=[100.0], response=response_of(100.0), weighing=UNWEIGHED)
-        made._benches = benches([large], scale)
+        made._baselines = baselines([large], scale)
         made._extrapolate(ratio)
         return float(made.level.factor)
 
@@ -152,26 +152,26 @@ def test_a_step_is_bounded_and_none_is_made_where_sizes_are_alike_or_the_pool_is
 
 def test_tiles_have_the_error_of_their_size_unless_one_is_stated() -> None:
     made = work(anchors=[100.0, 100.0], response=response_of(100.0), weighing=UNWEIGHED)
-    made._benches = benches([120.0, 130.0])
-    made._take_benches()
+    made._baselines = baselines([120.0, 130.0])
+    made._take_baselines()
     drift = float(np.log([1.2, 1.3]).mean())
     assert made.level.factor == pytest.approx(math.exp(drift))
     own = made.level.half_width
-    made._take_benches(0.0)
+    made._take_baselines(0.0)
     assert own == pytest.approx(math.hypot(made.level.half_width, of_size(drift)))
 
 
 def test_without_anything_unknown_larger_populations_are_the_answer() -> None:
     made = work(anchors=[], response=response_of(1.0), weighing=UNWEIGHED)
-    made._benches = benches([90.0, 110.0])
-    made._take_benches(0.0)
+    made._baselines = baselines([90.0, 110.0])
+    made._take_baselines(0.0)
     assert made.level.factor == pytest.approx(math.sqrt(90.0 * 110.0))
 
 
 def test_one_world_known_well_is_compared_with_small_ones_of_several_seeds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(working, "bench_of", lambda middle: "bench")
+    monkeypatch.setattr(working, "baseline_of", lambda middle: "baseline")
     known = SimpleNamespace(time_s=300.0, half_width_s=6.0, in_tiles=False)
     alone = work(middle=known, anchors=[])
     alone._take_middle()
@@ -429,8 +429,8 @@ def test_it_ends_where_none_of_further_worlds_has_room(monkeypatch: pytest.Monke
     made._run_more = none
     made._add_members()
     assert batches == [16]
-    made._run_benches = lambda places, blocks, part: None
-    made._take_benches = lambda: None
+    made._run_baselines = lambda places, blocks, part: None
+    made._take_baselines = lambda: None
     spent: list[int] = []
     made._run_telling = lambda blocks, budget: spent.append(budget)
     made._run_on_tiles([0], 77)

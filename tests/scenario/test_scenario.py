@@ -6,7 +6,7 @@ import json
 import pydoc
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import jsonschema
 import pytest
@@ -15,6 +15,9 @@ from hypothesis import strategies as st
 
 from zsim.base.errors import InputError
 from zsim.case.resolve import resolve
+from zsim.prediction.simulated import stated
+from zsim.scenario import field_types, words
+from zsim.scenario.fields import Fields
 from zsim.scenario.files import apply_overrides
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Hours, Load, Port, format_moment, parse_drives, parse_moment
@@ -473,3 +476,16 @@ def test_help_shows_the_fields_and_what_they_mean() -> None:
     assert "drive_size\n |      capacity of these drives, such as 4TB" in told
     assert "Annotated" not in told.partition("Method resolution order")[0]
     assert Scenario.json_schema()["description"] == (Scenario.__doc__ or "").splitlines()[0]
+
+
+def test_every_size_and_share_is_written_with_its_unit() -> None:
+    """Each field of such a type stands among those that are printed so; ``rewritten`` once did not."""
+    hints = get_type_hints(Fields, include_extras=True)
+    for kind, known in (
+        (field_types.Bytes, {*words.DATA_SIZES} - {"size"}),
+        (field_types.DriveBytes, {*words.CAPACITIES}),
+        (field_types.Fraction, {*words.SHARES}),
+    ):
+        assert {name for name, hint in hints.items() if str(kind) in str(hint)} == known
+    told = stated(Scenario(layout="raidz1x4+1", rewritten=0.3))
+    assert told[-1].text == "30 %"

@@ -24,7 +24,7 @@ from zsim.case.resolve import resolve
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.exact.run import TILE_BLOCKS, ExactRun
 from zsim.prediction.inputs.population import miniature
-from zsim.prediction.runs.middle import middle_world
+from zsim.prediction.runs.middle_world import middle_world
 from zsim.prediction.runs.sampling.windows import WindowPlan
 from zsim.scenario.model import Scenario
 

@@ -17,7 +17,7 @@ from zsim.prediction import api
 from zsim.prediction.answer.prediction import PredictionInterrupted
 from zsim.prediction.api import predict
 from zsim.prediction.exact.run import ExactRun
-from zsim.prediction.runs.middle import TILES, MiddleWorld, middle_world
+from zsim.prediction.runs.middle_world import TILES, MiddleWorld, middle_world
 from zsim.prediction.statistics.sampling import student, whole_from_windows, window_starts
 from zsim.prediction.work import Work
 from zsim.scenario.model import Scenario
@@ -132,7 +132,7 @@ def test_an_interrupted_prediction_has_an_interval(
     """Interrupted once a world near the median is run: in what is run to know it better."""
     monkeypatch.setattr(api, "PATIENCE_S", 300.0)
     ran: list[int] = []
-    for name in ("_run_telling", "_benched"):
+    for name in ("_run_telling", "_made_baseline"):
         real = getattr(Work, name)
 
         def stopped(work: Work, *given: int, real: Callable[..., object] = real) -> object:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from zsim.base.errors import check_function
+from zsim.base.units import format_percent
 
 Report = Callable[[float, str], None]
 """Called now and then with the share done (0 to 1) and what is being done."""
@@ -112,12 +113,13 @@ class Shown:
         self.share, self.words = share, words
 
     def __repr__(self) -> str:
-        return "" if self.share is None else f"{self.words} {100 * self.share:.0f} %"
+        return "" if self.share is None else f"{self.words} {format_percent(self.share)}"
 
     def _repr_html_(self) -> str:
         if self.share is None:
             return ""
-        return f'<progress value="{self.share:.3f}" max="1"></progress> {self.words} {100 * self.share:.0f} %'
+        bar = f'<progress value="{self.share:.3f}" max="1"></progress>'
+        return f"{bar} {self.words} {format_percent(self.share)}"
 
 
 def _ipython_display() -> Callable[..., DisplayHandle]:

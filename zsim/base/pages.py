@@ -29,10 +29,6 @@ def sparse_table(rows: int, columns: int) -> NDArray[np.int64]:
     A pool of thousands of metaslabs that is nearly empty uses the first entries of each row.  In huge pages,
     which numpy asks for, each of these would take two megabytes.
 
-    Parameters
-    ----------
-    rows, columns : int
-
     Returns
     -------
     ndarray of int64, shape (rows, columns)

@@ -275,6 +275,11 @@ def format_fraction(fraction: float) -> str:
     return f"{_three_digits(100 * _finite(fraction))} %"
 
 
+def format_percent(share: float, decimals: int = 0) -> str:
+    """Return a share in percent: ``62 %``."""
+    return f"{100.0 * share:.{decimals}f} %"
+
+
 def format_duration(seconds: float) -> str:
     """Print a duration for a person, two units at most: ``16 h 55 min``, ``1 d 3 h``, ``45 s``, ``8.3 ms``.
 

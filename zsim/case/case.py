@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -14,9 +14,8 @@ from zsim.drives.catalogue import Shelf
 from zsim.drives.models.links import Enclosure
 from zsim.drives.models.model import DriveModel
 from zsim.pool.recipes.histories import History
-from zsim.pool.recipes.recipe import Growth, RecordClass, SmallBlocks, TopLevel, pool_of
+from zsim.pool.recipes.recipe import Growth, SmallBlocks, TopLevel, pool_of
 from zsim.pool.recipes.styles import AllocatorStyle
-from zsim.scenario.checks import largest_record
 from zsim.scenario.evidence import Observation
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
@@ -24,6 +23,7 @@ from zsim.scenario.parts import Load
 from zsim.scenario.releases.capacity import vdev_sizes
 from zsim.scenario.releases.products import Product, Timed, system_of
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
+from zsim.scenario.releases.record_sizes import largest_record
 from zsim.vdevs.kind import NORMAL, kind_of
 
 ENOUGH_MEMORY = 1 << 60
@@ -53,7 +53,7 @@ class CaseAssumption:
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
-        return {"field": self.field, "value": self.value, "text": self.text, "why": self.why}
+        return asdict(self)
 
 
 class AttachedDrives(NamedTuple):
@@ -311,17 +311,10 @@ class Case:
         history = self.history if mix is None else self.history.with_records(mix)
         return min(self.largest_record, 1 << round(history.mean_record()))
 
-    def stated_history(self, records: tuple[RecordClass, ...] | None = None) -> History:
-        """Return the history: what is stated or known of its records goes before the catalogue's.
-
-        Parameters
-        ----------
-        records : tuple of RecordClass, optional
-            A mix of records instead, see `zsim.pool.recipes.sizes.read_block_sizes`.
-        """
-        mix = records or self.facts.records
-        if mix is not None:
-            return self.history.with_records(mix)
+    def stated_history(self) -> History:
+        """Return the history: what is stated or known of its records goes before the catalogue's."""
+        if self.facts.records is not None:
+            return self.history.with_records(self.facts.records)
         stated = self.scenario.recordsize is not None
         return self.history.with_recordsize(self.recordsize) if stated else self.history
 

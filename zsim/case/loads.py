@@ -10,10 +10,9 @@ from zsim.case.case import Case
 from zsim.drives.derived import random_service
 from zsim.drives.models.parameters import DriveParameters
 from zsim.scenario.layout import VdevSpec
-from zsim.scenario.parts import Load
+from zsim.scenario.parts import WRITES, Load
 from zsim.vdevs.kind import kind_of
 
-WRITES = ("sync-write", "async-write")
 CLIENT_READ_S = constant("clients.read_s")
 
 
@@ -35,11 +34,6 @@ def _in_requests(load: Load, case: Case) -> Load:
 
 def request_bytes(load: Load, case: Case) -> int:
     """Return the size of a request.
-
-    Parameters
-    ----------
-    load : Load
-    case : Case
 
     Returns
     -------

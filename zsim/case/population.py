@@ -10,18 +10,12 @@ from zsim.pool.measured.block_list import KnownBlocks, sample_blocks
 from zsim.pool.measured.free_space import placed_by
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
 from zsim.pool.miniature.shape import Miniature
-from zsim.pool.recipes.recipe import PoolRecipe, RecordClass, TopLevel
+from zsim.pool.recipes.recipe import PoolRecipe, TopLevel
 
 DEFAULT_BLOCKS = 60_000
 
 
-def populate(
-    case: Case,
-    *,
-    records: tuple[RecordClass, ...] | None = None,
-    max_blocks: int = DEFAULT_BLOCKS,
-    seed: int | None = None,
-) -> AgedPool:
+def populate(case: Case, *, max_blocks: int = DEFAULT_BLOCKS) -> AgedPool:
     """Return a miniature of a case's pool.
 
     Parameters
@@ -29,12 +23,8 @@ def populate(
     case : Case
         Layout, drives, release, fill, FRAG if stated, history, record size if stated; what files about the
         pool say goes before these.
-    records : tuple of RecordClass, optional
-        A mix of records instead of the history's.
     max_blocks : int
         Blocks to aim at.
-    seed : int, optional
-        The case's if not given.
 
     Raises
     ------
@@ -43,18 +33,17 @@ def populate(
     HistoryError
         When the pool cannot hold what is written.
     """
-    seed = case.seed if seed is None else seed
     if case.facts.block_list is not None:
-        return _listed(case, case.facts.block_list, max_blocks, seed)
+        return _listed(case, case.facts.block_list, max_blocks)
     aged = aged_pool(
-        case.stated_history(records),
+        case.stated_history(),
         case.vdevs,
         case.allocator,
         case.release,
         case.fill,
         case.frag,
         max_blocks=max_blocks,
-        seed=seed,
+        seed=case.seed,
         small=case.classes.small,
         growth=case.classes.growth,
         frag_of=case.frag_of,
@@ -64,9 +53,9 @@ def populate(
     return replace(aged, miniature=placed_by(aged.miniature, case.facts.free_space))
 
 
-def _listed(case: Case, listed: BlockList, max_blocks: int, seed: int) -> AgedPool:
+def _listed(case: Case, listed: BlockList, max_blocks: int) -> AgedPool:
     """Return a pool's own blocks, or windows of them."""
-    known = sample_blocks(listed.blocks(case.vdevs), case.vdevs, max_blocks, "address", seed)
+    known = sample_blocks(listed.blocks(case.vdevs), case.vdevs, max_blocks, "address", case.seed)
     shown = window_vdevs(known, case.vdevs)
     numbers = tuple(sorted(shown))
     small = Miniature(

@@ -8,7 +8,8 @@ from zsim.base.constants import constant
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.base.units import format_both, format_bytes, format_fraction
 from zsim.case.case import Case
-from zsim.case.loads import WRITES, request_bytes, write_rate
+from zsim.case.loads import request_bytes, write_rate
+from zsim.scenario.parts import WRITES
 from zsim.scenario.releases.capacity import free_to_remove
 from zsim.vdevs.kind import kind_of
 

@@ -28,6 +28,7 @@ from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, most_allocated, 
 from zsim.scenario.releases.no_effect import without_effect
 from zsim.scenario.releases.products import Shipped, shipped
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
+from zsim.scenario.releases.record_sizes import DEFAULT_RECORD
 from zsim.vdevs.kind import NORMAL, kind_of
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 DEFAULT_FILL = 0.5
 DEFAULT_DRIVE_BYTES = 4 * 10**12
 USUALLY_FULL = 0.8
-DEFAULT_RECORD = 128 << 10
 DEFAULT_MEMORY = 16 << 30
 DEFAULT_CPUS = 8
 DEFAULT_PRECISION = 0.02

@@ -79,10 +79,6 @@ def _weigh(
 def metadata_vdevs(model: PlaneModel) -> list[int]:
     """Return the top-level vdevs that metadata goes to.
 
-    Parameters
-    ----------
-    model : PlaneModel
-
     Returns
     -------
     list of int
@@ -188,11 +184,6 @@ def mos_cursors(blocks: BlockTable) -> list[list[tuple[int, int]]]:
 
 def data_cursors(blocks: BlockTable, model: PlaneModel) -> list[Cursor]:
     """Return where the next data of a writer go, on each top-level vdev of the normal class.
-
-    Parameters
-    ----------
-    blocks : BlockTable
-    model : PlaneModel
 
     Returns
     -------

@@ -32,14 +32,6 @@ class Queued(Protocol):
 def extent_rules(release: ReleaseProfile) -> ExtentRules:
     """Return how a release forms and scores the extents of a sorted scan.
 
-    Parameters
-    ----------
-    release : ReleaseProfile
-
-    Returns
-    -------
-    ExtentRules
-
     Notes
     -----
     OpenZFS dsl_scan.c:ext_size_value: score = fill + zfs_scan_fill_weight * fill * fill / size, its power

@@ -146,15 +146,6 @@ def sit_out_rules(release: ReleaseProfile) -> SitOutRules | None:
 def txg_rules(release: ReleaseProfile, operation: Operation) -> TxgRules:
     """Return when the scan of a release gives way to the end of its txg, and what the txg then writes.
 
-    Parameters
-    ----------
-    release : ReleaseProfile
-    operation : Operation
-
-    Returns
-    -------
-    TxgRules
-
     Notes
     -----
     OpenZFS dsl_scan.c:dsl_scan_check_suspend: zfs_resilver_min_time_ms (3 s; 1.5 s from 2.4.1), scrubs
@@ -180,11 +171,6 @@ def txg_rules(release: ReleaseProfile, operation: Operation) -> TxgRules:
 def data_children(vdev: VdevModel, release: ReleaseProfile) -> int:
     """Return what multiplies the limit of a vdev's window.
 
-    Parameters
-    ----------
-    vdev : VdevModel
-    release : ReleaseProfile
-
     Returns
     -------
     int
@@ -204,11 +190,6 @@ def data_children(vdev: VdevModel, release: ReleaseProfile) -> int:
 
 def vdev_window(vdev: VdevModel, release: ReleaseProfile) -> Window:
     """Return the window of the issue phase for one top-level vdev.
-
-    Parameters
-    ----------
-    vdev : VdevModel
-    release : ReleaseProfile
 
     Returns
     -------

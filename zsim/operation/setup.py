@@ -182,10 +182,6 @@ def freed_by_txgs(setup: RunSetup) -> list[NDArray[np.int64]]:
 def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:
     """Tell which blocks the scan has to read.
 
-    Parameters
-    ----------
-    setup : RunSetup
-
     Returns
     -------
     ndarray of bool, shape (blocks,)
@@ -237,10 +233,6 @@ def damaged_vdev(vdev: VdevModel) -> DamagedVdev:
 
 def plain_prefetch(release: ReleaseProfile) -> bool:
     """Tell whether a visited block's metadata children are prefetched without a limit.
-
-    Parameters
-    ----------
-    release : ReleaseProfile
 
     Returns
     -------

@@ -79,11 +79,6 @@ class TxgRules:
 def vdev_asize(model: PlaneModel, vdev: VdevModel) -> int:
     """Return the address space of a top-level vdev [bytes].
 
-    Parameters
-    ----------
-    model : PlaneModel
-    vdev : VdevModel
-
     Returns
     -------
     int

@@ -14,7 +14,7 @@ from zsim.base.provenance import SCHEMA_VERSION, provenance
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.rows import NOT_AXES, QUANTILES, REASON, TUNABLE, Row, axes_of, refused_row
 from zsim.prediction.answer.frames import data_frame, needed
-from zsim.prediction.answer.output import DrawnAnswer
+from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer
 from zsim.prediction.answer.sections import paragraphs
 from zsim.prediction.answer.tables import Grid, grid_text, html_table, rich_table
 from zsim.prediction.answer.wording import percent
@@ -67,7 +67,7 @@ LEAST_ROWS = 2
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Table(DrawnAnswer):
+class Table(DrawnAnswer, FramedAnswer):
     """Rows in the order in which they were asked for; SI units.
 
     Attributes
@@ -184,10 +184,6 @@ class Table(DrawnAnswer):
     def to_frame(self) -> DataFrame:
         """Return a pandas data frame; pandas must be installed."""
         return data_frame([dict(row) for row in self.rows], self.columns)
-
-    def to_pandas(self) -> DataFrame:
-        """Return the same as `to_frame`."""
-        return self.to_frame()
 
     def to_xarray(self) -> Dataset:
         """Return an xarray data set: `axes` as its dimensions; pandas and xarray must be installed."""

@@ -121,10 +121,6 @@ def _weights_on(vdev: TopLevel | None, release: ReleaseProfile) -> F64:
 def fragmentation_weights(release: ReleaseProfile) -> NDArray[np.float64]:
     """Return the share of fragmentation that a free segment stands for, by its size.
 
-    Parameters
-    ----------
-    release : ReleaseProfile
-
     Returns
     -------
     ndarray of float, shape (48,)

@@ -60,10 +60,6 @@ NO_DVA = {"dva_vdev": -1, "dva_offset": 0, "dva_asize": 0}
 def pack(table: BlockTable) -> PackedBlocks:
     """Return a block table in fewer bytes, to be kept.
 
-    Parameters
-    ----------
-    table : BlockTable
-
     Examples
     --------
     >>> import numpy as np

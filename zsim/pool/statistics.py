@@ -38,11 +38,6 @@ class Extents:
 def extents(table: BlockTable, vdev: int) -> Extents:
     """Return what is allocated on one top-level vdev, sorted by address.
 
-    Parameters
-    ----------
-    table : BlockTable
-    vdev : int
-
     Returns
     -------
     Extents
@@ -266,11 +261,6 @@ def describe(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> PopulationStatis
 
 def mean_position(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> float:
     """Return the mean position of the allocated bytes in their vdevs.
-
-    Parameters
-    ----------
-    table : BlockTable
-    vdevs : tuple of TopLevel
 
     Returns
     -------

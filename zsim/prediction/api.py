@@ -16,7 +16,7 @@ from zsim.base.machine.stopping import Stopped, stopped_by
 from zsim.base.model_data import DEFAULT_DRIVE, ModelKind
 from zsim.base.notebook import reporting, watched
 from zsim.base.provenance import provenance
-from zsim.base.units import format_bytes, format_duration, format_fraction
+from zsim.base.units import format_bytes, format_duration, format_fraction, format_percent
 from zsim.case.case import Case
 from zsim.case.loads import beyond
 from zsim.case.refusals import refuse_what_is_missing
@@ -161,17 +161,17 @@ def _known_so_far(work: Work) -> Prediction | None:
 
 def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None) -> Prediction:
     """Return the answer from what has been run."""
-    assert work.bench is not None
-    bench, case = work.bench, work.case
-    result = bench.shown
+    assert work.baseline is not None
+    baseline, case = work.baseline, work.case
+    result = baseline.shown
     low, middle, high = work.quantiles
     sound_s = work.sound_quantiles[1]
     paired = paired or PairedMedians()
-    sick = sick_drives(bench, sound_s, middle, work.lost(sound_s), paired.sound_s)
+    sick = sick_drives(baseline, sound_s, middle, work.lost(sound_s), paired.sound_s)
     lost_s, simulated_errors = math.fsum(each.lost_s for each in sick), work.lost_exactly is not None
     answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
-    orders = other_order(bench, middle) if extent == "all" and case.operation != "scrub" else ()
-    sums, without = totals(result), _longer(without_each(bench, middle - lost_s), lost_s)
+    orders = other_order(baseline, middle) if extent == "all" and case.operation != "scrub" else ()
+    sums, without = totals(result), _longer(without_each(baseline, middle - lost_s), lost_s)
     limit = limiting(result, without, middle)
     apart = any(each.sets_pace for each in sick)
     held_up = bottleneck(result, without, limit, apart=apart)
@@ -185,8 +185,8 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
         missing=missing(case, work.inputs),
         mapping_bytes=mapping_bytes(result),
         stated=stated(case.scenario),
-        unloaded_s=None if extent == "row" else paired.unloaded_s or unloaded(bench, middle),
-        phases=phases(result, middle, work.scrub_share, bench.result, held_up.resource),
+        unloaded_s=None if extent == "row" else paired.unloaded_s or unloaded(baseline, middle),
+        phases=phases(result, middle, work.scrub_share, baseline.result, held_up.resource),
         sick=sick,
         clients=work.clients,
         bottleneck=held_up,
@@ -205,11 +205,11 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
             *notes,
         ),
         evidence=evidence,
-        assumptions=simulated(case, bench.case, () if case.exact else work.inputs),
+        assumptions=simulated(case, baseline.case, () if case.exact else work.inputs),
         provenance=provenance_of(case),
         **sums,
     )
-    bench.forget()  # of a prediction that may be kept
+    baseline.forget()  # of a prediction that may be kept
     return found if extent == "row" else held(found, work)
 
 
@@ -235,9 +235,9 @@ def _advice(
     case = work.case
     if case.operation in ("scrub", *MOVES):
         return ()
-    assert work.bench is not None
+    assert work.baseline is not None
     return most_saved_first(
-        *advice(work.bench, middle_s, orders, without),
+        *advice(work.baseline, middle_s, orders, without),
         *sick_advice(sick, middle_s),
         *knob_advice(case, middle_s, work.clients),
     )
@@ -254,15 +254,15 @@ def held(prediction: Prediction, work: Work) -> Prediction:
 
 def _given(prediction: Prediction, work: object, evidence: object) -> Prediction:
     """Return a prediction with more evidence; see `Prediction.given`."""
-    from zsim.prediction.given import anew, with_evidence
+    from zsim.prediction.reweighed import reweighed, with_evidence
 
     scenario = with_evidence(prediction, evidence)
     # What is known to a precision was run for the worlds as they were weighed then.
     alone = isinstance(work, Work) and (work.case.exact or scenario.precision is not None)
-    if not isinstance(work, Work) or alone or work.bench is None:
+    if not isinstance(work, Work) or alone or work.baseline is None:
         return predict(scenario)
     again = work.given(scenario)
-    return held(anew(prediction, again, provenance_of(again.case)), again)
+    return held(reweighed(prediction, again, provenance_of(again.case)), again)
 
 
 Held.given = _given
@@ -276,14 +276,14 @@ def provenance_of(case: Case) -> dict[str, JsonValue]:
 
 def _of_records(work: Work) -> tuple[Driver, ...]:
     """Return what records of another size than the stated use has would do; they are not sampled."""
-    bench = work.bench
-    assert bench is not None
+    baseline = work.baseline
+    assert baseline is not None
     sound_s = work.sound_quantiles[1]
-    others = {size: work.with_errors(each) for size, each in other_records(bench, sound_s).items()}
+    others = {size: work.with_errors(each) for size, each in other_records(baseline, sound_s).items()}
     if not others:
         return ()
     told = ", ".join(f"{format_bytes(size)} {format_duration(time_s)}" for size, time_s in others.items())
-    own = f"taken: {record_span(bench.case, bench.case.history)}, as in {bench.case.history.name}"
+    own = f"taken: {record_span(baseline.case, baseline.case.history)}, as in {baseline.case.history.name}"
     words = f"state it (--recordsize): {own}; with {told}"
     times = [work.quantiles[1], *others.values()]
     return (Driver(field="recordsize", low_s=min(times), high_s=max(times), sampled=False, words=words),)
@@ -351,7 +351,7 @@ def _begun_again(case: Case, sick: tuple[SickDrive, ...]) -> tuple[str, ...]:
 
 def _full(fill: float) -> str:
     """Return how full a pool is in whole per cent; nearly empty ones are told apart."""
-    return f"{100 * fill:.0f} %" if fill >= 0.01 else format_fraction(fill)
+    return format_percent(fill) if fill >= 0.01 else format_fraction(fill)
 
 
 def subject(case: Case) -> str:
@@ -369,7 +369,7 @@ def subject(case: Case) -> str:
         how = f"{case.layout.vdevs[0]} removed"
     count = f"{case.replace} drives at once in " if case.replace > 1 else ""
     if case.second_at is not None:
-        how += f", another drive replaced at {100 * case.second_at:.0f} %"
+        how += f", another drive replaced at {format_percent(case.second_at)}"
     return f"{count}{case.layout}, {_full(case.fill)} full, {case.release.name} ({how})"
 
 

@@ -31,6 +31,15 @@ from zsim.prediction.evidence.weighing import Counterpart, Weighing
 from zsim.prediction.inputs.ensemble import draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.progress.case_priors import (
+    births,
+    discrepancy,
+    drifts,
+    even_courses,
+    knowledge,
+    known_tilt,
+    one_sweep,
+)
 from zsim.prediction.progress.course import (
     KNOWN_SHARE,
     Course,
@@ -39,15 +48,6 @@ from zsim.prediction.progress.course import (
     sampled_shape,
     straight,
     with_zones,
-)
-from zsim.prediction.progress.little_known import (
-    births,
-    discrepancy,
-    drifts,
-    even_courses,
-    knowledge,
-    known_tilt,
-    one_sweep,
 )
 from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.progress.open_share import with_share
@@ -109,9 +109,9 @@ class CourseWork(Work):
     def courses(self) -> tuple[Course, ...]:
         """Return the courses of the members, at the size of the pool; of the one world that is known else."""
         if not self.small:
-            assert self.bench is not None
-            result = self.bench.detail if self.bench.detail is not None else self.bench.result
-            kept = _Kept(result, False, needed_share(self.case, self.bench.pool, result.model))
+            assert self.baseline is not None
+            result = self.baseline.detail if self.baseline.detail is not None else self.baseline.result
+            kept = _Kept(result, False, needed_share(self.case, self.baseline.pool, result.model))
             return (self._course(kept, result.time_s, Member()),)
         return tuple(
             self._held(place, replace(course, other_scans=self._other_scans(place)))
@@ -275,10 +275,6 @@ def whole_course(world: Case, member: Member, pool: WorldPopulation, result: Mem
         What is a little smaller or larger than asked for is scaled.
     result : MemberResult
         With records.
-
-    Returns
-    -------
-    Course
     """
     run, shape = result.run, recorded_shape(result.run)
     visit = max((end for name, _, end in run.phases if name == "visit"), default=0.0)
@@ -302,12 +298,6 @@ def whole_course(world: Case, member: Member, pool: WorldPopulation, result: Mem
 
 def needed_share(case: Case, pool: WorldPopulation, model: PlaneModel) -> float:
     """Return the share of ALLOC that is issued.
-
-    Parameters
-    ----------
-    case : Case
-    pool : WorldPopulation
-    model : PlaneModel
 
     Returns
     -------
@@ -363,11 +353,6 @@ def world_name(member: Member) -> str:
 
 def window_share(case: Case, model: PlaneModel) -> float:
     """Return what may be issued and under way, as a share of what is to be issued.
-
-    Parameters
-    ----------
-    case : Case
-    model : PlaneModel
 
     Returns
     -------

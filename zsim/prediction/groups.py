@@ -42,13 +42,7 @@ def degraded_share(spec: VdevSpec, failed: int) -> float:
 
 
 def degraded_bytes(case: Case, table: BlockTable) -> tuple[float, float]:
-    """Return what the damaged dRAID holds, and how much of it lies in groups with a failed child [bytes].
-
-    Parameters
-    ----------
-    case : Case
-    table : BlockTable
-    """
+    """Return what the damaged dRAID holds, and how much of it lies in groups with a failed child [bytes]."""
     here = table.dva_vdev[:, 0] == 0
     offset, asize = table.dva_offset[here, 0], table.dva_asize[here, 0]
     lost = float(asize[touched(offset, table.psize[here], _damaged(case))].sum())

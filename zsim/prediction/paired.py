@@ -32,10 +32,6 @@ class PairedMedians:
 def paired_medians(case: Case) -> PairedMedians:
     """Predict the pool without its load, and with each of its slow drives as good as its peers.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     PairedMedians
@@ -60,10 +56,6 @@ def paired_medians(case: Case) -> PairedMedians:
 
 def median_s(case: Case) -> float:
     """Return the median of what `zsim predict` answers of a case.
-
-    Parameters
-    ----------
-    case : Case
 
     Returns
     -------

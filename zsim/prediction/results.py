@@ -85,7 +85,7 @@ class EnsembleResult:
         self.evidence: Weighing | None = None
         self.weighing: Weighing | None = None
         self._take(case)
-        self._benches: list[Baseline] = []
+        self._baselines: list[Baseline] = []
 
     def _take(self, case: Case) -> None:
         """Take the evidence of a scenario; what says nothing of the operation changes nothing."""
@@ -105,7 +105,7 @@ class EnsembleResult:
     @property
     def worlds(self) -> int:
         """How many possible worlds were run."""
-        return max(1, len(self.times) + max(0, len(self.larger) - len(self._benches)))
+        return max(1, len(self.times) + max(0, len(self.larger) - len(self._baselines)))
 
     @property
     def times_given(self) -> list[float]:

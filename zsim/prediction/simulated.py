@@ -26,7 +26,7 @@ from zsim.scenario.one_drive.exchanged import ExchangedDrive
 from zsim.scenario.one_drive.sick import Attached, BadSectors
 from zsim.scenario.one_drive.slow import SlowDrive
 from zsim.scenario.parts import Load
-from zsim.scenario.words import in_words
+from zsim.scenario.words import CAPACITIES, DATA_SIZES, SHARES, in_words
 
 BINARY = 1 << 30
 Formats = Mapping[str, Callable[..., str]]
@@ -53,29 +53,12 @@ def _short(exact: str, rounded: str) -> str:
 
 
 _TEXTS: Formats = {
-    "fill": format_fraction,
-    "frag": format_fraction,
-    "second_at": format_fraction,
-    "precision": format_fraction,
+    **dict.fromkeys(DATA_SIZES, format_bytes_exactly),
     "alloc": amount,
-    "recordsize": format_bytes_exactly,
-    "memory": format_bytes_exactly,
-    "size": format_bytes_exactly,
-    "drive_size": capacity,
-    "new_drive_size": capacity,
-    "special_drive_size": capacity,
-    "special_small_blocks": format_bytes_exactly,
-    "special_added_at": format_fraction,
-    "vdev_fills": format_fraction,
-    "vdev_frags": format_fraction,
-    "duration": format_duration_exactly,
-    "think": format_duration_exactly,
-    "elapsed": format_duration_exactly,
-    "to_go": format_duration_exactly,
-    "read_rate": format_rate,
-    "bandwidth": format_rate,
-    "share": format_fraction,
-    "write_rate": format_rate,
+    **dict.fromkeys(CAPACITIES, capacity),
+    **dict.fromkeys((*SHARES, "share"), format_fraction),
+    **dict.fromkeys(("duration", "think", "elapsed", "to_go"), format_duration_exactly),
+    **dict.fromkeys(("read_rate", "write_rate", "bandwidth"), format_rate),
 }
 
 

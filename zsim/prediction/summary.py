@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zsim.base.constants import constant
-from zsim.base.units import format_duration
+from zsim.base.units import format_duration, format_percent
 from zsim.case.case import Case
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import TO_SPARE, PlaneModel
@@ -63,10 +63,6 @@ SLOW = "slow"
 
 def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:
     """Return one row a group of drives that take part.
-
-    Parameters
-    ----------
-    result : MemberResult
 
     Returns
     -------
@@ -297,7 +293,7 @@ def _where_time_goes(parts: Mapping[str, float]) -> str:
     """Return what most of the work is, of `breakdown`: the table of causes shows the same share."""
     works = {CAUSE_WORDS[cause]: seconds for cause, seconds in parts.items() if cause != IDLE}
     name, most = max(works.items(), key=lambda item: item[1], default=("", 0.0))
-    return f"{100 * most / max(math.fsum(works.values()), 1e-9):.0f} % of that is {name}"
+    return f"{format_percent(most / max(math.fsum(works.values()), 1e-9))} of that is {name}"
 
 
 def breakdown(result: MemberResult, limit: str | None = None, *, apart: bool = True) -> dict[str, float]:

@@ -26,13 +26,13 @@ from zsim.prediction.inputs.ensemble import MEMBERS, draw_members, member_at
 from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.prediction.inputs.population import TILE_BLOCKS, NoRoomError, miniature
 from zsim.prediction.results import EnsembleResult
+from zsim.prediction.runs.autosit import sits_out
 from zsim.prediction.runs.member import MemberResult, setup_of
-from zsim.prediction.runs.middle import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
+from zsim.prediction.runs.middle_world import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
 from zsim.prediction.runs.one_tile import run_pool, run_world
 from zsim.prediction.runs.sick_drives import read_errors, without_faulted
-from zsim.prediction.runs.sitting import sits_out
-from zsim.prediction.runs.stretch import stretch
-from zsim.prediction.runs.what_if import Baseline, bench_of, verifying_scrub
+from zsim.prediction.runs.waits import run_for_waits
+from zsim.prediction.runs.what_if import Baseline, baseline_of, verifying_scrub
 from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size
 from zsim.prediction.statistics.response import Response, response
 from zsim.prediction.statistics.slopes import is_learned
@@ -103,7 +103,7 @@ class Work(EnsembleResult):
 
     Attributes
     ----------
-    bench : Baseline or None
+    baseline : Baseline or None
         The world that is shown.
     middle : MiddleWorld or None
         The same, where it is run until it is known well.
@@ -122,7 +122,7 @@ class Work(EnsembleResult):
         self.progress, self.with_clients = progress, with_clients
         self.member_blocks = _member_blocks(case)
         self.notes: set[str] = set()
-        self.bench: Baseline | None = None
+        self.baseline: Baseline | None = None
         self.middle: MiddleWorld | None = None
         self.clients: tuple[Clients, ...] = ()
         self.scrub_share: float | None = None
@@ -147,7 +147,7 @@ class Work(EnsembleResult):
 
         weighing.shown += map(shown, range(len(self.ran)))
         weighing.others += self._run_others(weighing, range(len(self.ran)))
-        again.level, again.larger, again._benches = DurationLevel(), [], []
+        again.level, again.larger, again._baselines = DurationLevel(), [], []
         again.progress = lambda share, doing: None
         again._respond()
         again._run_larger()
@@ -178,8 +178,8 @@ class Work(EnsembleResult):
         self.exact_run = ExactRun(self.case, self.progress)
         self.exact = self.exact_run.execute()
         self.lost_exactly = self.exact_run.lost(self.read_errors)
-        assert self.bench is not None
-        self.bench = replace(self.bench, detail=self.exact)
+        assert self.baseline is not None
+        self.baseline = replace(self.baseline, detail=self.exact)
 
     def _run_members(self) -> None:
         """Run possible worlds."""
@@ -315,21 +315,21 @@ class Work(EnsembleResult):
 
     def _weigh(self) -> None:
         """Weigh the evidence once more, with what the worlds near the median show on larger populations."""
-        if self.weighing is None or self.bench is None:
+        if self.weighing is None or self.baseline is None:
             return
         if not self.small:
             self._weigh_alone()
             return
-        benches = self._benches[:SHOWN_LARGE] or [self.bench]
-        self.weighing.lift(list(map(_ran, benches)), self._places[: len(benches)], self.small)
+        baselines = self._baselines[:SHOWN_LARGE] or [self.baseline]
+        self.weighing.lift(list(map(_ran, baselines)), self._places[: len(baselines)], self.small)
         self._respond()
 
     def _weigh_alone(self) -> None:
         """Weigh the evidence where nothing is unknown but the pace of this pool."""
         assert self.weighing is not None
-        assert self.bench is not None
+        assert self.baseline is not None
         level = self.level.factor
-        self.weighing.alone(_ran(self.bench), level)
+        self.weighing.alone(_ran(self.baseline), level)
         self.response = self.weighing.respond(self.response, [1.0], level)
 
     def _world(self, place: int) -> World:
@@ -362,12 +362,12 @@ class Work(EnsembleResult):
             known=self.member_blocks if places else None,
         )
         if self._is_learned:
-            self._run_on_tiles(places, self._bench_blocks)
+            self._run_on_tiles(places, self._baseline_blocks)
         elif self.middle is None:
             self._run_large(places[:LARGE_WORLDS])
         elif self.middle.in_tiles and places:
-            self._run_benches(places[:TILES], self.middle.blocks)
-            self._take_benches()
+            self._run_baselines(places[:TILES], self.middle.blocks)
+            self._take_baselines()
         else:
             if learned:
                 self._respond()
@@ -379,8 +379,8 @@ class Work(EnsembleResult):
 
     def _run_on_tiles(self, places: Sequence[int], blocks: int) -> None:
         """Run the world nearest to the median on a tile, and worlds that tell most until it is known."""
-        self._run_benches(places[:1] or range(TILES), blocks, part=0.0)
-        self._take_benches()
+        self._run_baselines(places[:1] or range(TILES), blocks, part=0.0)
+        self._take_baselines()
         budget = BUDGET * self.member_blocks // MEMBER_BLOCKS
         wanted = self.case.scenario.precision
         turns = (MOST_TURNS if wanted is None and self._is_light else 1) if places else 0
@@ -423,21 +423,21 @@ class Work(EnsembleResult):
 
     def _look_closer(self) -> None:
         """Run what is said of the world shown, beside its duration."""
-        bench = self.bench
-        assert bench is not None
-        shown = notes.of_world_shown(self.case, bench.pool.note)
+        baseline = self.baseline
+        assert baseline is not None
+        shown = notes.of_world_shown(self.case, baseline.pool.note)
         left_out = notes.of_no_room(self.case, self._without_room)
         self.notes = {shown, left_out, notes.of_sitting(self.case)} - {""}
-        if self.with_clients and bench.result.model.clients:
-            setup = setup_of(bench.case, bench.pool, bench.result.model)
-            found = latencies(setup, stretch(bench, self._bench_blocks))
+        if self.with_clients and baseline.result.model.clients:
+            setup = setup_of(baseline.case, baseline.pool, baseline.result.model)
+            found = latencies(setup, run_for_waits(baseline, self._baseline_blocks))
             self.clients = tuple(Clients(**asdict(each)) for each in found)
-        self.scrub_share = verifying_scrub(bench)
-        self.read_errors = read_errors(bench)
-        self.without_faulted = without_faulted(bench, self.lost(self.sound_quantiles[1]))
+        self.scrub_share = verifying_scrub(baseline)
+        self.read_errors = read_errors(baseline)
+        self.without_faulted = without_faulted(baseline, self.lost(self.sound_quantiles[1]))
 
     @property
-    def _bench_blocks(self) -> int:
+    def _baseline_blocks(self) -> int:
         """Of how many blocks the larger populations are."""
         return LARGE_BLOCKS if self.middle is None else self.middle.blocks
 
@@ -447,17 +447,17 @@ class Work(EnsembleResult):
             (len(self.members) + SHARE_OF_MIDDLE * share) / whole, "those near the median in detail"
         )
 
-    def _run_benches(self, places: Sequence[int], blocks: int, part: float = 1.0) -> None:
+    def _run_baselines(self, places: Sequence[int], blocks: int, part: float = 1.0) -> None:
         """Run worlds on populations of so many blocks; `part`: of what is to be run."""
-        self._benches = []
+        self._baselines = []
         for place in places:
-            bench = self._benched(place, blocks)
-            if self._benches:
-                bench.kept.forget()  # the first alone is shown, and run with something changed
-            self._benches.append(bench)
-            self._report_larger(0.0, part * len(self._benches) / len(places))
+            baseline = self._made_baseline(place, blocks)
+            if self._baselines:
+                baseline.kept.forget()  # the first alone is shown, and run with something changed
+            self._baselines.append(baseline)
+            self._report_larger(0.0, part * len(self._baselines) / len(places))
 
-    def _benched(self, place: int, blocks: int) -> Baseline:
+    def _made_baseline(self, place: int, blocks: int) -> Baseline:
         world = self._world(place)
         held = self.middle.pool if self.middle is not None and place == self._shown else None
         pool = held or miniature(world.case, blocks=blocks)
@@ -472,14 +472,14 @@ class Work(EnsembleResult):
             return self._places[0]
         return self._nearest()[0] if self.anchors else 0
 
-    def _take_benches(self, error: float | None = None, factor: float = 1.0) -> None:
+    def _take_baselines(self, error: float | None = None, factor: float = 1.0) -> None:
         """Take the level from worlds on larger populations; `error`: of their size, a tile's if not given."""
-        self.bench = self._benches[0]
+        self.baseline = self._baselines[0]
         if self._is_learned:
             self._take_larger()
             return
-        known = [self.anchors[place] for place in self._nearest()] or [1.0] * len(self._benches)
-        times = [bench.result.time_s for bench in self._benches]
+        known = [self.anchors[place] for place in self._nearest()] or [1.0] * len(self._baselines)
+        times = [baseline.result.time_s for baseline in self._baselines]
         ratios = [time * factor / small for time, small in zip(times, known, strict=False)]
         if error is None:
             error = of_size(float(np.mean(np.log(ratios))))
@@ -487,11 +487,11 @@ class Work(EnsembleResult):
 
     def _take_larger(self) -> None:
         """Learn of the worlds run on larger populations."""
-        blocks = self._bench_blocks
-        places = self._places or range(len(self._benches))
+        blocks = self._baseline_blocks
+        places = self._places or range(len(self._baselines))
         self.larger = [
-            RanWorld(self.members[place].scores if self.members else (), blocks, bench.result.time_s)
-            for place, bench in zip(places, self._benches, strict=False)
+            RanWorld(self.members[place].scores if self.members else (), blocks, baseline.result.time_s)
+            for place, baseline in zip(places, self._baselines, strict=False)
         ]
         self._learn()
 
@@ -499,7 +499,7 @@ class Work(EnsembleResult):
         """Take the level from the one world that is known well; `most`: populations to compare it with."""
         middle = self.middle
         assert middle is not None
-        self.bench = bench_of(middle)
+        self.baseline = baseline_of(middle)
         error = middle.half_width_s / middle.time_s
         if not self.anchors:
             self.level = DurationLevel(middle.time_s, error)
@@ -521,7 +521,7 @@ class Work(EnsembleResult):
         """Run worlds of which no tile can tell on large miniatures, larger where more precision is wanted."""
         blocks = LARGE_BLOCKS
         while True:
-            self._run_benches(places or range(LARGE_WORLDS), blocks)
+            self._run_baselines(places or range(LARGE_WORLDS), blocks)
             self._extrapolate(blocks / self.member_blocks)
             precise = self.level.half_width <= self.case.precision
             if self.case.scenario.precision is None or precise or 2 * blocks > MOST_BLOCKS:
@@ -538,30 +538,30 @@ class Work(EnsembleResult):
         -----
         Richardson's extrapolation of first order (Phil. Trans. R. Soc. A 210, 1911).  The step is an error.
         """
-        if not self.anchors or self._benches[0].result.scale <= 1.0 or ratio < WORTH_EXTRAPOLATING:
-            self._take_benches(0.0)
+        if not self.anchors or self._baselines[0].result.scale <= 1.0 or ratio < WORTH_EXTRAPOLATING:
+            self._take_baselines(0.0)
             return
-        small = np.log([self.anchors[place] for place in self._nearest()[: len(self._benches)]])
-        large = np.log([bench.result.time_s for bench in self._benches])
+        small = np.log([self.anchors[place] for place in self._nearest()[: len(self._baselines)]])
+        large = np.log([baseline.result.time_s for baseline in self._baselines])
         share = math.expm1(float(small.mean() - large.mean())) / (ratio - 1.0)
         step = max(-MOST_STEP, min(MOST_STEP, share))
-        self._take_benches(abs(step) / (1.0 - step), 1.0 - step)
+        self._take_baselines(abs(step) / (1.0 - step), 1.0 - step)
 
     def partial(self) -> bool:
         """Make the best of what has been run; tell whether there is an answer."""
         estimate = self.exact_run.estimate() if self.exact_run is not None else None
         if estimate is not None:
             self.notes.add(f"interrupted: the I/Os simulated so far point to {format_duration(estimate)}")
-        if self.bench is None and not self.anchors:
+        if self.baseline is None and not self.anchors:
             self._respond()
-        if self.bench is None and self._benches:
-            self._take_benches()
-        elif self.bench is None and self.middle is not None and self.middle.known:
+        if self.baseline is None and self._baselines:
+            self._take_baselines()
+        elif self.baseline is None and self.middle is not None and self.middle.known:
             self._take_middle(AGAIN)
-        elif self.bench is None and self.anchors:
-            self._run_benches([self._shown], SMALL_TILE_BLOCKS)
-            self._take_benches()
-        return self.bench is not None
+        elif self.baseline is None and self.anchors:
+            self._run_baselines([self._shown], SMALL_TILE_BLOCKS)
+            self._take_baselines()
+        return self.baseline is not None
 
 
 def _member_blocks(case: Case) -> int:
@@ -571,8 +571,8 @@ def _member_blocks(case: Case) -> int:
     return MEMBER_BLOCKS // (2 if children * max(1.0, record / WHOLE_PIECE) > MANY_PIECES else 1)
 
 
-def _ran(bench: Baseline) -> Ran:
+def _ran(baseline: Baseline) -> Ran:
     """Return a world that was run as evidence looks at it."""
     from zsim.prediction.evidence.probes import Ran
 
-    return Ran(bench.case, bench.pool, bench.result)
+    return Ran(baseline.case, baseline.pool, baseline.result)

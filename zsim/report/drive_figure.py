@@ -18,12 +18,7 @@ __all__ = ["drive_figure", "save"]
 
 
 def drive_figure(drive: DriveModel) -> Picture:
-    """Return the figure of a drive; flash has no seek curve.
-
-    Parameters
-    ----------
-    drive : DriveModel
-    """
+    """Return the figure of a drive; flash has no seek curve."""
     parameters = drive.parameters()
     panels = 2 if parameters.kind == "flash" else 3
     drawn = Picture(figsize=(WIDTH, 2.4 * panels + 0.5), layout="constrained")

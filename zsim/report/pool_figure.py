@@ -22,12 +22,7 @@ MAX_POINTS = 20_000
 
 
 def pool_figure(pool: AgedPool) -> Picture:
-    """Return the figure of a population.
-
-    Parameters
-    ----------
-    pool : AgedPool
-    """
+    """Return the figure of a population."""
     table, vdevs = pool.miniature.own_table(), pool.miniature.recipe.vdevs
     drawn = Picture(figsize=(WIDTH, 8.4), layout="constrained")
     grid = drawn.add_gridspec(3, 2)

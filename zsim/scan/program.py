@@ -252,10 +252,6 @@ def _grow_tree(
 def metadata_above(blocks: BlockTable) -> NDArray[np.int64]:
     """Return the metadata block above each block, by which it is found; -1: none.
 
-    Parameters
-    ----------
-    blocks : BlockTable
-
     Returns
     -------
     ndarray of int64, shape (blocks,)

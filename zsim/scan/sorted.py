@@ -215,11 +215,6 @@ def joined(pending: NDArray[np.int64], first: int, end: int, more: NDArray[np.in
 def address_order(queue: ScanQueue, vdev: int) -> NDArray[np.int64]:
     """Return the entries of one top-level vdev in LBA order, as checkpoints and the final drain issue them.
 
-    Parameters
-    ----------
-    queue : ScanQueue
-    vdev : int
-
     Returns
     -------
     ndarray of int64, shape (n,)

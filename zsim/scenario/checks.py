@@ -8,11 +8,10 @@ from zsim.scenario.fields import Fields
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
 from zsim.scenario.releases.products import shipped
 from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.scenario.releases.record_sizes import is_record_size, largest_record
+from zsim.scenario.words import CAPACITIES
 from zsim.vdevs.kind import CLASSES, DEDUP, FEWEST_TO_SIT_OUT, LOG, NORMAL, SPECIAL, kind_of, kinds
 
-MIN_RECORD = 512
-OLD_MAX_RECORD = 128 << 10
-MAX_RECORD = 16 << 20
 MIN_MEMORY = 64 << 20
 """Of which the ARC takes at most half, and no less than 32 MiB (arc.c:arc_init, arc_c_min)."""
 MAX_DRIVE_BYTES = 10**15
@@ -54,7 +53,7 @@ def check_scenario(scenario: Fields) -> None:
 
 
 def _check_sizes(scenario: Fields) -> None:
-    for name in ("drive_size", "new_drive_size", "special_drive_size"):
+    for name in CAPACITIES:
         size = getattr(scenario, name)
         if size is not None and size > MAX_DRIVE_BYTES:
             allowed = f"there is no drive beyond {format_both(MAX_DRIVE_BYTES)}, nor rates for one"
@@ -144,24 +143,12 @@ def _check_vdev_fills(scenario: Fields, layout: Layout) -> None:
             raise InputError(name, getattr(scenario, name), allowed, "leave one of them out")
 
 
-def largest_record(release: ReleaseProfile) -> int:
-    """Return the largest record size that a release takes [bytes].
-
-    Notes
-    -----
-    Source: Solaris pool version 32 (blocks of 1 MB); feature large_blocks (OpenZFS 0.6.5, FreeBSD 10).
-    """
-    if release.family == "solaris":
-        return MAX_RECORD >> 4
-    return OLD_MAX_RECORD if release.queue == "single" else MAX_RECORD
-
-
 def _check_records(scenario: Fields, release: ReleaseProfile) -> None:
     size = scenario.recordsize
     if size is None:
         return
     limit = largest_record(release)
-    if not MIN_RECORD <= size <= limit or size & (size - 1):
+    if not is_record_size(size, limit):
         allowed = f"in {release.name} it is a power of two from 512 to {format_bytes(limit)}"
         raise InputError("recordsize", format_bytes_exactly(size), allowed, "write 128K")
 

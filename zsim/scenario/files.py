@@ -14,6 +14,7 @@ from zsim.base.model_data import FILE_ENDINGS
 from zsim.base.reading import MAX_MODEL, content_mark, read_text, toml_of
 from zsim.base.units import format_bytes_exactly, format_drive_size_exactly
 from zsim.scenario.loads.named import found_beside
+from zsim.scenario.words import CAPACITIES, DATA_SIZES
 
 _SAID_OTHERWISE = {
     "fill": ("fill", "alloc", "vdev_fills"),
@@ -22,16 +23,9 @@ _SAID_OTHERWISE = {
 }
 """Fields that say the same as another one, so that it puts them aside."""
 _WRITTEN: dict[str, Callable[[int], str]] = {
-    "alloc": format_bytes_exactly,
-    "recordsize": format_bytes_exactly,
-    "memory": format_bytes_exactly,
-    "size": format_bytes_exactly,
-    "drive_size": format_drive_size_exactly,
-    "new_drive_size": format_drive_size_exactly,
-    "special_drive_size": format_drive_size_exactly,
-    "special_small_blocks": format_bytes_exactly,
+    **dict.fromkeys(DATA_SIZES, format_bytes_exactly),
+    **dict.fromkeys(CAPACITIES, format_drive_size_exactly),
 }
-
 
 FILE_FIELDS = ("block_list", "blocks", "metaslabs")
 """Fields that name a file; in a scenario file, relative to its directory."""

@@ -85,10 +85,6 @@ class Layout:
         text : str
             For example ``4*raidz2x6``; letters in either case, blanks around ``*`` and ``+``.
 
-        Returns
-        -------
-        Layout
-
         Raises
         ------
         InputError

@@ -241,6 +241,8 @@ def parse_drives(text: str) -> tuple[int | Literal["new"], ...]:
 
 LoadKind = Literal["random-read", "sequential-read", "sync-write", "async-write"]
 LOAD_KINDS: tuple[str, ...] = get_args(LoadKind)
+WRITES = ("sync-write", "async-write")
+"""Those that write."""
 LOAD_REMEDY = (
     "write for instance random-read,rate=50, or in words: 300 reads/s 8K, backup 100MB/s 22:00-06:00, "
     "database 30%, or none"

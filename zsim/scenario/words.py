@@ -1,4 +1,4 @@
-"""What fields are called in text that people read."""
+"""What fields are called in text that people read, and in which units their values stand there."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ _WORDS: Mapping[str, str] = {
     "hz": "kernel ticks",
 }
 """Names that blanks for underscores do not make readable."""
+
+DATA_SIZES = ("alloc", "recordsize", "memory", "size", "special_small_blocks")
+"""Fields of a scenario, and of a load, that are bytes as ZFS prints them: in powers of 1024."""
+CAPACITIES = ("drive_size", "new_drive_size", "special_drive_size")
+"""Fields that are capacities of drives, which are sold in powers of 1000."""
+SHARES = (
+    "fill", "vdev_fills", "frag", "vdev_frags", "special_added_at", "rewritten", "second_at", "precision",
+)  # fmt: skip
+"""Fields that are shares, written as percentages."""
 
 
 def in_words(field: str) -> str:

@@ -206,10 +206,6 @@ def judge(
         Largest absolute error that passes.  Without one the verdict is ``info``.
     unit, reason, details
         As in `Claim`.
-
-    Returns
-    -------
-    Claim
     """
     seen, answer = finite(observed), finite(predicted)
     error = relative_error(seen, answer)

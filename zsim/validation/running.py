@@ -21,11 +21,6 @@ FEW = 4
 def run_case(case: ValidationCase, options: Options) -> list[Claim]:
     """Return the claims of one case; whatever goes wrong is a failing claim with the reason.
 
-    Parameters
-    ----------
-    case : ValidationCase
-    options : Options
-
     Returns
     -------
     list of Claim

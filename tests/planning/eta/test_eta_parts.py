@@ -10,67 +10,86 @@ import pytest
 
 from tests.planning.eta.test_eta_rules import AT, HOUR, LEFT, case, scan
 from tests.report.answers import some
-from zsim.planning.eta import api, reasons, watching
+from zsim.planning.eta import followed as following
+from zsim.planning.eta import reasons, watching
 from zsim.planning.eta.drawing import figure
-from zsim.planning.eta.reasons import (
-    OUTER_TRACKS,
-)
+from zsim.planning.eta.followed import FollowedScan, collected
+from zsim.planning.eta.reasons import OUTER_TRACKS
 from zsim.planning.eta.records import Span
 from zsim.scenario.evidence import RunningScan
 
 # --- the parts of an answer
 
 
+def followed(told: object = None, *, seen: RunningScan | None = None, of: Any = None, **paste: Any) -> Any:
+    """Return a scan of which `left` is `LEFT`, and that of its worlds what is told."""
+    stated: Any = SimpleNamespace(
+        **{"paused": False, "log_alone": False, "dedup_alone": False, "notes": (), "waiting": 0, **paste},
+        scans=(seen or scan(),),
+    )
+    found = FollowedScan(stated, of or case(), ())
+    vars(found).update(found=told, left=LEFT)
+    return found
+
+
+def in_phase(phase: str) -> object:
+    return SimpleNamespace(state=SimpleNamespace(phase=phase, visited=0.7, issued=0.1))
+
+
+NOWHERE = SimpleNamespace(state=None)
+
+
 def test_what_has_gone_is_the_scans_or_for_a_later_pass_the_medians() -> None:
     """A pass of an hour of which nothing tells when the scan began: the whole less what is left, at least."""
+
+    def elapsed(seen: RunningScan, total: Span) -> float | None:
+        found = followed(seen=seen)
+        vars(found).update(total=total)
+        return found.elapsed  # type: ignore[no-any-return]
+
     total = Span(4 * HOUR, 5 * HOUR, 7 * HOUR)
-    assert api._elapsed(scan(elapsed=HOUR), total, LEFT) == HOUR
+    assert elapsed(scan(elapsed=HOUR), total) == HOUR
     late = scan(scanned=100, total=100, elapsed=HOUR, elapsed_is_pass=True)
-    assert api._elapsed(late, total, LEFT) == 2 * HOUR
-    assert api._elapsed(late, Span(0, 3 * HOUR, 0), LEFT) == HOUR
-    assert api._elapsed(scan(), total, LEFT) is None
+    assert elapsed(late, total) == 2 * HOUR
+    assert elapsed(late, Span(0, 3 * HOUR, 0)) == HOUR
+    assert elapsed(scan(), total) is None
 
 
 def test_parts_sum_to_the_median() -> None:
     told = SimpleNamespace(parts={"metadata scan": 30.0, "repair": 90.0})
-    assert api._parts(told, LEFT) == {"metadata scan": 0.75 * HOUR, "repair": 2.25 * HOUR}  # type: ignore[arg-type]
-    none = SimpleNamespace(parts={"repair": 0.0})
-    assert api._parts(none, LEFT) == {"repair": 0.0}  # type: ignore[arg-type]
+    assert followed(told).parts == {"metadata scan": 0.75 * HOUR, "repair": 2.25 * HOUR}
+    assert followed(SimpleNamespace(parts={"repair": 0.0})).parts == {"repair": 0.0}
+    assert followed(told, log_alone=True).parts == {"metadata scan": LEFT.p50}
 
 
 def test_what_is_done_is_that_of_the_phase() -> None:
-    def state(phase: str) -> Any:
-        return SimpleNamespace(state=SimpleNamespace(phase=phase, visited=0.7, issued=0.1))
-
-    assert (api._done(state("metadata scan")), api._done(state("repair"))) == (0.7, 0.1)
-    assert api._done(SimpleNamespace(state=None)) == 0.0  # type: ignore[arg-type]
+    assert followed(in_phase("metadata scan")).done == 0.7
+    assert followed(in_phase("repair")).done == 0.1
+    assert followed(NOWHERE).done == 0.0
 
 
 def test_the_phase_is_that_of_the_operation_unless_it_is_paused() -> None:
-    told: Any = SimpleNamespace(state=SimpleNamespace(phase="repair"))
-    none: Any = SimpleNamespace(state=None)
-
-    def paste(**changes: bool) -> Any:
-        return SimpleNamespace(**{"paused": False, "log_alone": False, **changes})
-
-    assert api._phase(told, case(), paste(paused=True)) == "paused"
-    assert api._phase(told, case(), paste(log_alone=True)) == "metadata scan"
-    assert api._phase(told, case(), paste()) == "repair"
-    assert api._phase(none, case(), paste()) == "unknown"
-    assert api._phase(none, case("rebuild", "mirror2"), paste()) == "rebuild"
-    assert api._phase(none, case("remove", "2*mirror2"), paste()) == "copying"
+    told = in_phase("repair")
+    assert followed(told, paused=True).phase == "paused"
+    assert followed(told, log_alone=True).phase == "metadata scan"
+    assert followed(told).phase == "repair"
+    assert followed(NOWHERE).phase == "unknown"
+    assert followed(NOWHERE, of=case("rebuild", "mirror2")).phase == "rebuild"
+    assert followed(NOWHERE, of=case("remove", "2*mirror2")).phase == "copying"
 
 
 def test_what_is_scanned_and_not_issued_was_collected() -> None:
-    assert api._collected(scan(scanned=9, issued=4)) == 5.0
-    assert api._collected(scan(scanned=4, issued=9)) == 0.0
-    assert api._collected(scan(scanned=9)) == 0.0
+    assert collected(scan(scanned=9, issued=4)) == 5.0
+    assert collected(scan(scanned=4, issued=9)) == 0.0
+    assert collected(scan(scanned=9)) == 0.0
 
 
-def test_a_log_or_what_is_older_than_an_outage_explains_zpools_estimate() -> None:
+def test_a_log_or_what_is_older_than_an_outage_explains_zpools_estimate(monkeypatch: Any) -> None:
     def why(seen: RunningScan, said: float | None, log_alone: bool = False) -> str:
-        paste: Any = SimpleNamespace(scans=(seen,), log_alone=log_alone, dedup_alone=False)
-        return api._zpool_why(paste, said, LEFT, 0.5, case(), "repair")
+        monkeypatch.setattr(following, "zpool_remaining", lambda _scan: said)
+        found = followed(in_phase("repair"), seen=seen, log_alone=log_alone)
+        vars(found).update(total=Span(0.0, 0.0, 0.0))
+        return found.zpool_why  # type: ignore[no-any-return]
 
     passed = scan(kind="heal", total=8, scanned=1)
     for seen, log_alone, words in ((passed, False, reasons.PASSED_OVER), (scan(), True, reasons.LOG_ALONE)):
@@ -86,9 +105,9 @@ def test_a_log_or_what_is_older_than_an_outage_explains_zpools_estimate() -> Non
 
 def test_the_width_of_an_answer_is_the_logarithm_of_its_ends() -> None:
     wide: Any = SimpleNamespace(total=lambda: (HOUR, 2 * HOUR, 4 * HOUR))
-    assert api._width(wide) == pytest.approx(np.log(4))
+    assert following._width(wide) == pytest.approx(np.log(4))
     nothing: Any = SimpleNamespace(total=lambda: (0.0, 0.0, 0.0))
-    assert api._width(nothing) == 0.0
+    assert following._width(nothing) == 0.0
 
 
 def test_each_status_says_how_slow_the_scan_is_and_narrows_what_the_ones_before_left(
@@ -103,10 +122,10 @@ def test_each_status_says_how_slow_the_scan_is_and_narrows_what_the_ones_before_
             total=lambda: (HOUR, HOUR, high), paces=np.array([1.0, 2.0, 9.0]), effective=3.0
         )
 
-    monkeypatch.setattr(api, "remaining", told)
+    monkeypatch.setattr(following, "remaining", told)
     courses: Any = [None] * 6
     facts: Any = None
-    rows = api._weighed(
+    rows = following.weighed(
         courses, [scan(elapsed=HOUR), scan(elapsed=2 * HOUR), scan(kind="scrub", elapsed=3.0)], facts
     )
     assert [(each.kind, each.observed, each.expected, each.weight) for each in rows] == [
@@ -116,25 +135,26 @@ def test_each_status_says_how_slow_the_scan_is_and_narrows_what_the_ones_before_
     assert [each.narrows for each in rows] == pytest.approx([0.5, 0.0, 0.0]), (
         "one that widens it narrows nothing"
     )
-    assert api._weighed(courses, [scan()], facts) == (), "of a status without a clock nothing is known"
+    assert following.weighed(courses, [scan()], facts) == (), "of a status without a clock nothing is known"
 
 
 def test_a_drive_that_looks_sick_leaves_nothing_unexplained(monkeypatch: Any) -> None:
-    known: Any = None
     found = ("a reason", reasons.UNEXPLAINED, reasons.STILL_SLOWER)
-    monkeypatch.setattr(api, "sick_looking", lambda _case: ())
-    assert api._reasons(known, (), found) == found
-    monkeypatch.setattr(api, "sick_looking", lambda _case: ("sdb is slow",))
-    assert api._reasons(known, (), found) == ("sdb is slow", "a reason")
+    monkeypatch.setattr(following, "slow_reasons", lambda *_: found)
+    for sick, told in (((), found), (("sdb is slow",), ("sdb is slow", "a reason"))):
+        monkeypatch.setattr(following, "sick_looking", lambda _case, sick=sick: sick)
+        made = followed(NOWHERE)
+        vars(made).update(pace=None)
+        assert made.reasons == told
 
 
-def test_less_than_a_drive_tells_nothing_of_what_another_takes() -> None:
+def test_less_than_a_drive_tells_nothing_of_what_another_takes(monkeypatch: Any) -> None:
     def part(kind: str = "resilver", **alone: bool) -> bool:
-        paste: Any = SimpleNamespace(
-            **{"log_alone": False, "dedup_alone": False, **alone}, scans=(scan(kind=kind),)
-        )
-        return api._of_a_part(paste)
+        found = followed(NOWHERE, seen=scan(kind=kind), **alone)
+        vars(found).update(total=Span(1.0, 2.0, 3.0))
+        return found.consequences is None
 
+    monkeypatch.setattr(following, "consequences", lambda _case, _share, total, *_: total)
     assert not part()
     assert part("heal")
     assert part(log_alone=True)

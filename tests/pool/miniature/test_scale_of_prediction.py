@@ -11,7 +11,7 @@ from zsim.case.resolve import resolve
 from zsim.pool.recipes.histories import history_names
 from zsim.prediction import work
 from zsim.prediction.inputs.population import miniature
-from zsim.prediction.runs import middle
+from zsim.prediction.runs import middle_world as middle
 from zsim.prediction.runs.member import run_member
 from zsim.scenario.model import Scenario
 

@@ -176,12 +176,12 @@ def test_waits_are_told_where_before_and_during_are_known_and_the_load_was_state
     known = {"rate": 5.0, "before_s": 0.01, "during_s": 0.03, "after_s": 0.01}
     both = Clients(kind="random-read", before=WAITS, during=WAITS, **known)  # type: ignore[arg-type]
     half = Clients(kind="sync-write", before=WAITS, **known)  # type: ignore[arg-type]
-    assert wording.client_waits(answer(clients=(both, half))) == (
+    assert wording.waits(answer(clients=(both, half))) == (
         "Client latency: random-read 30 ms on average while it runs, p99 80 ms (10 ms and 80 ms before).",
     )
-    assert wording.client_waits(answer(clients=(half,))) == ()
+    assert wording.waits(answer(clients=(half,))) == ()
     drawn = Assumption(field="load", value=None, why="")
-    assert wording.client_waits(answer(clients=(both,), assumptions=(drawn,))) == ()
+    assert wording.waits(answer(clients=(both,), assumptions=(drawn,))) == ()
 
 
 @pytest.mark.parametrize(
@@ -344,12 +344,12 @@ def test_what_was_reached_of_a_precision_is_named(asked: float | None, half_widt
 def test_records_of_another_size_span_the_answer_but_are_not_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the reads that fail on top of each, as of the answer."""
     monkeypatch.setattr(
-        api, "other_records", lambda bench, sound_s: {1 << 20: 0.5 * sound_s, 4096: 9 * sound_s}
+        api, "other_records", lambda baseline, sound_s: {1 << 20: 0.5 * sound_s, 4096: 9 * sound_s}
     )
     monkeypatch.setattr(api, "record_span", lambda case, history: "128K")
-    bench = SimpleNamespace(case=SimpleNamespace(history=SimpleNamespace(name="media")))
+    baseline = SimpleNamespace(case=SimpleNamespace(history=SimpleNamespace(name="media")))
     work: Any = SimpleNamespace(
-        bench=bench,
+        baseline=baseline,
         sound_quantiles=(3000.0, 3600.0, 4000.0),
         quantiles=(3600.0, 4200.0, 4600.0),
         with_errors=lambda time_s: time_s + 600.0,
@@ -362,7 +362,7 @@ def test_records_of_another_size_span_the_answer_but_are_not_sampled(monkeypatch
         False,
     )
     assert driver.words == "state it (--recordsize): taken: 128K, as in media; with 1M 40 min, 4K 9 h 10 min"
-    monkeypatch.setattr(api, "other_records", lambda bench, sound_s: {})
+    monkeypatch.setattr(api, "other_records", lambda baseline, sound_s: {})
     assert api._of_records(work) == ()
 
 

@@ -14,7 +14,7 @@ from zsim.prediction.evidence import comparable
 from zsim.prediction.evidence.comparable import AT_ITS_PACE, Comparison, NotCompared
 from zsim.prediction.evidence.probes import ScanProbe
 from zsim.prediction.evidence.under_way import OwnPace
-from zsim.prediction.runs import stretch
+from zsim.prediction.runs import waits
 from zsim.scenario.evidence import RunningScan
 
 NOON = datetime(2026, 11, 20, 12)
@@ -86,10 +86,10 @@ def test_a_scan_that_tells_nothing_says_why(
     ("answered", "end", "seconds"),
     [
         # A quarter of what is wanted was answered in 100 s.
-        (stretch.WATCHED_REQUESTS / 4, 100.0, 400.0),
+        (waits.WATCHED_REQUESTS / 4, 100.0, 400.0),
         # At least so many times as a drive lets a read wait.
-        (stretch.WATCHED_REQUESTS, 1.0, stretch.STARVATIONS * 11.0),
-        (0, 1e9, stretch.LONGEST_S),
+        (waits.WATCHED_REQUESTS, 1.0, waits.STARVATIONS * 11.0),
+        (0, 1e9, waits.LONGEST_S),
     ],
 )
 def test_clients_are_watched_until_enough_are_answered(answered: float, end: float, seconds: float) -> None:
@@ -99,11 +99,11 @@ def test_clients_are_watched_until_enough_are_answered(answered: float, end: flo
     made: Any = SimpleNamespace(
         model=SimpleNamespace(leaves=leaves), run=SimpleNamespace(clients=counts, end=end)
     )
-    expected = min(stretch.LONGEST_S, max(stretch.SHORTEST_S, seconds))
-    assert stretch._seconds(made) == pytest.approx(expected)
+    expected = min(waits.LONGEST_S, max(waits.SHORTEST_S, seconds))
+    assert waits._seconds(made) == pytest.approx(expected)
     made.model.leaves = []
-    made.run.end, counts[:] = 0.5, [(stretch.WATCHED_REQUESTS, None)]
-    assert stretch._seconds(made) == stretch.SHORTEST_S
+    made.run.end, counts[:] = 0.5, [(waits.WATCHED_REQUESTS, None)]
+    assert waits._seconds(made) == waits.SHORTEST_S
 
 
 @pytest.mark.parametrize(
@@ -134,17 +134,17 @@ def test_a_longer_stretch_is_run_where_the_one_that_is_there_is_too_short(
         def release(self) -> None:
             asked.append("released")
 
-    monkeypatch.setattr(stretch, "_seconds", lambda result: 50.0)
-    monkeypatch.setattr(stretch, "_most_blocks", lambda one: 9000)
-    monkeypatch.setattr(stretch, "miniature", lambda one, blocks: blocks)
-    monkeypatch.setattr(stretch, "setup_of", lambda one, pool, model: pool)
-    monkeypatch.setattr(stretch, "Run", Longer)
+    monkeypatch.setattr(waits, "_seconds", lambda result: 50.0)
+    monkeypatch.setattr(waits, "_most_blocks", lambda one: 9000)
+    monkeypatch.setattr(waits, "miniature", lambda one, blocks: blocks)
+    monkeypatch.setattr(waits, "setup_of", lambda one, pool, model: pool)
+    monkeypatch.setattr(waits, "Run", Longer)
     load = [{"kind": "random-read", "rate": 60, "size": "128K"}]
     result = SimpleNamespace(run=SimpleNamespace(end=end), model="plane")
     other = SimpleNamespace(run=result.run)
-    bench: Any = SimpleNamespace(
+    baseline: Any = SimpleNamespace(
         case=case(**({"load": load} | fields)), result=result, shown=result if shown else other,
     )  # fmt: skip
-    found = stretch.stretch(bench, 1000)
+    found = waits.run_for_waits(baseline, 1000)
     assert found == ("longer" if blocks else result.run)  # type: ignore[comparison-overlap]
     assert asked == ([blocks, 100.0, "released"] if blocks else [])

@@ -11,7 +11,7 @@ import pytest
 
 from tests.prediction.runs.test_scaling_by_hand import case
 from zsim.base.errors import InputError
-from zsim.prediction import courses, given, groups
+from zsim.prediction import courses, groups, reweighed
 from zsim.prediction.inputs import population
 from zsim.prediction.progress import course as course_of
 from zsim.prediction.runs.sampling import run as sampled
@@ -115,14 +115,14 @@ def test_moments_of_a_course_are_dense_at_its_beginning() -> None:
 @pytest.mark.parametrize("evidence", ["one", ("one", "two"), {"what": "one"}, 5])
 def test_more_evidence_stands_behind_what_there_was(monkeypatch: pytest.MonkeyPatch, evidence: Any) -> None:
     """A text, a mapping and what is no list are one observation."""
-    monkeypatch.setattr(given, "observations_of", lambda more: more)
+    monkeypatch.setattr(reweighed, "observations_of", lambda more: more)
     before = SimpleNamespace(evidence=("old",), changed=lambda fields: fields)
-    monkeypatch.setattr(given, "Scenario", SimpleNamespace(from_dict=lambda stated: before))
+    monkeypatch.setattr(reweighed, "Scenario", SimpleNamespace(from_dict=lambda stated: before))
     answer: Any = SimpleNamespace(provenance={"scenario": {}})
     more = evidence if isinstance(evidence, tuple) else (evidence,)
-    assert given.with_evidence(answer, evidence) == {"evidence": ("old", *more)}
+    assert reweighed.with_evidence(answer, evidence) == {"evidence": ("old", *more)}
     before.evidence = None  # type: ignore[assignment]
-    assert given.with_evidence(answer, evidence) == {"evidence": more}
+    assert reweighed.with_evidence(answer, evidence) == {"evidence": more}
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from scipy import optimize, stats
 
 from tests.prediction.samples import T, course, scan
 from tests.prediction.samples import disks as case
+from zsim.prediction.progress import case_priors, healing, metadata_only, open_share, remaining
 from zsim.prediction.progress import course as courses
-from zsim.prediction.progress import healing, little_known, metadata_only, open_share, remaining
 from zsim.prediction.progress.course import (
     CELLS,
     EDGES,
@@ -383,59 +383,57 @@ def test_an_even_course_moves_what_is_allocated_at_the_mean_rate() -> None:
     one = case()
     rate = float(np.mean(one.drive.parameters().zone_rates))
     each = one.alloc / 6.0
-    found = little_known.even_course(
-        one, 2.0, straight(), unlike=0.1, loose=0.2, discrepancy_=0.3, visit=0.15
-    )
+    found = case_priors.even_course(one, 2.0, straight(), unlike=0.1, loose=0.2, discrepancy_=0.3, visit=0.15)
     assert (found.issue_s, found.visit_s) == pytest.approx((2.0 * each / rate, 0.3 * each / rate))
     assert (found.repaired, found.needed, found.vdevs) == (pytest.approx(each), 1.0, 1)
     assert (found.unlike, found.loose, found.discrepancy) == (0.1, 0.2, 0.3)
     two = case(layout="2*raidz2x6")
-    half = little_known.even_course(two, 1.0, straight(), unlike=0.0, loose=0.0)
+    half = case_priors.even_course(two, 1.0, straight(), unlike=0.0, loose=0.0)
     assert half.needed == pytest.approx(0.5)
-    scrub = little_known.even_course(replace(two, operation="scrub"), 1.0, straight(), unlike=0.0, loose=0.0)
+    scrub = case_priors.even_course(replace(two, operation="scrub"), 1.0, straight(), unlike=0.0, loose=0.0)
     assert scrub.needed == 1.0
-    legacy = little_known.even_course(case(release="zol-0.7"), 1.0, straight(), unlike=0.0, loose=0.0)
+    legacy = case_priors.even_course(case(release="zol-0.7"), 1.0, straight(), unlike=0.0, loose=0.0)
     assert legacy.visit_s == 0.0
-    assert [each.issue_s for each in little_known.even_courses(one)] == pytest.approx(
-        [slower * each / rate for slower in little_known.EVEN_PACES]
+    assert [each.issue_s for each in case_priors.even_courses(one)] == pytest.approx(
+        [slower * each / rate for slower in case_priors.EVEN_PACES]
     )
 
 
 def test_a_scan_drifts_as_far_as_holes_are_filled_again() -> None:
     refilled = progress_number("layout.refilled")
     low, high = (case(fill=fill, memory="1T") for fill in (refilled / 2.0, min(0.9, refilled * 1.1)))
-    assert little_known.drifts(low) == pytest.approx(0.5)
-    assert little_known.drifts(high) == pytest.approx(min(1.0, high.fill / refilled))
-    assert (little_known.births(low), little_known.births(case(release="zol-0.7", fill=refilled / 2.0))) == (
+    assert case_priors.drifts(low) == pytest.approx(0.5)
+    assert case_priors.drifts(high) == pytest.approx(min(1.0, high.fill / refilled))
+    assert (case_priors.births(low), case_priors.births(case(release="zol-0.7", fill=refilled / 2.0))) == (
         0.0, pytest.approx(0.5),
     )  # fmt: skip
-    assert little_known.drifts(case(release="zol-0.7")) == 0.0
-    assert little_known.one_sweep(case(memory="1T"))
-    assert not little_known.one_sweep(case(memory="1G", recordsize="4K"))
+    assert case_priors.drifts(case(release="zol-0.7")) == 0.0
+    assert case_priors.one_sweep(case(memory="1T"))
+    assert not case_priors.one_sweep(case(memory="1G", recordsize="4K"))
     copy = case(layout="mirror2", operation="rebuild", release="openzfs-2.2")
-    assert (little_known.one_sweep(copy), little_known.births(copy)) == (False, 0.0)
+    assert (case_priors.one_sweep(copy), case_priors.births(copy)) == (False, 0.0)
 
 
 def test_drives_are_known_by_model_class_or_not_and_small_pools_are_not() -> None:
     least = progress_number("layout.smallest_data", "B")
-    assert little_known.knowledge(case(drive="wd40efrx", drive_size=None)) == "known"
-    assert little_known.knowledge(case()) == "class"
-    assert little_known.knowledge(case(drive=None, drive_size="4TB")) == "unnamed"
+    assert case_priors.knowledge(case(drive="wd40efrx", drive_size=None)) == "known"
+    assert case_priors.knowledge(case()) == "class"
+    assert case_priors.knowledge(case(drive=None, drive_size="4TB")) == "unnamed"
     few, enough = case(alloc=round(least) - 1, fill=None), case(alloc=round(least), fill=None)
-    assert (little_known.is_small(few), little_known.is_small(enough)) == (True, False)
-    assert little_known.knowledge(few) == "unnamed"
+    assert (case_priors.is_small(few), case_priors.is_small(enough)) == (True, False)
+    assert case_priors.knowledge(few) == "unnamed"
     for one, name in ((few, "small"), (case(), "class"), (replace(case(), operation="rebuild"), "class"),
                       (case(layout="raidz1x4", operation="expand", release="openzfs-2.3"), "expand")):  # fmt: skip  # noqa: E501
-        assert little_known.discrepancy(one) == progress_number(f"discrepancy.{name}")
+        assert case_priors.discrepancy(one) == progress_number(f"discrepancy.{name}")
 
 
 def test_records_that_a_sorted_scan_holds_at_once_go_with_memory_and_record_size() -> None:
     one, twice = case(recordsize="128K", memory="16G"), case(recordsize="128K", memory="32G")
     small, tiny = case(recordsize="64K", memory="16G"), case(recordsize="512", memory="16G", ashift=9)
-    whole = little_known.sorted_at_once(one)
-    assert little_known.sorted_at_once(small) == pytest.approx(whole / 2.0)
-    assert little_known.sorted_at_once(twice) >= whole
-    assert little_known.sorted_at_once(tiny) == pytest.approx(whole / 32.0), "no smaller than 4K"
+    whole = case_priors.sorted_at_once(one)
+    assert case_priors.sorted_at_once(small) == pytest.approx(whole / 2.0)
+    assert case_priors.sorted_at_once(twice) >= whole
+    assert case_priors.sorted_at_once(tiny) == pytest.approx(whole / 32.0), "no smaller than 4K"
 
 
 # Vdevs that hold no data.

@@ -8,7 +8,7 @@ import pytest
 
 from tests.prediction.samples import T, course, scan
 from zsim.prediction.api import case_of
-from zsim.prediction.progress.little_known import known_tilt
+from zsim.prediction.progress.case_priors import known_tilt
 from zsim.prediction.progress.moments import PoolFacts, history_of
 from zsim.prediction.progress.noise import fitted_noise
 from zsim.prediction.progress.pace import Pace, combined, discrepancy_of, pace_of, with_pace

@@ -17,7 +17,7 @@ from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import TILE_BLOCKS, miniature
 from zsim.prediction.runs import what_if
 from zsim.prediction.runs.member import MemberResult
-from zsim.prediction.runs.middle import SMALL_TILE_BLOCKS
+from zsim.prediction.runs.middle_world import SMALL_TILE_BLOCKS
 from zsim.prediction.runs.one_tile import run_pool, tile_setup
 from zsim.prediction.runs.what_if import HEAVY, Baseline, without_each
 from zsim.prediction.summary import bottleneck, busiest, limiting
@@ -50,9 +50,9 @@ def test_what_holds_it_up_is_named(stated: dict[str, Any], resource: str) -> Non
 
 def test_two_drives_in_step_have_no_single_bottleneck() -> None:
     # Both drives alike: in a possible world one of the two may be the slower.
-    bench = _bench(layout="mirror2", release="zol-0.7.13", fill=0.3, history="write-once-archive")
-    without = without_each(bench, 100.0)
-    named = bottleneck(bench.result, without, limiting(bench.result, without, 100.0))
+    baseline = _baseline(layout="mirror2", release="zol-0.7.13", fill=0.3, history="write-once-archive")
+    without = without_each(baseline, 100.0)
+    named = bottleneck(baseline.result, without, limiting(baseline.result, without, 100.0))
     assert named.resource.startswith("no single one")
     assert "infinitely fast it takes" in named.why
 
@@ -72,11 +72,11 @@ def test_without_one_resource_the_others_still_need_their_time(
     stated: dict[str, Any], history: str, write_cache: bool
 ) -> None:
     """Nothing is faster than what the busiest of the rest has to do, however large the write caches are."""
-    bench = _bench(fill=0.4, history=history, write_cache=write_cache, **stated)
-    times = without_each(bench, 1.0)
+    baseline = _baseline(fill=0.4, history=history, write_cache=write_cache, **stated)
+    times = without_each(baseline, 1.0)
     assert {"source", "target"} <= set(times)
     for gone, time in times.items():
-        left = max(_moving_data(bench.result, kind) for kind in ("source", "target") if kind != gone)
+        left = max(_moving_data(baseline.result, kind) for kind in ("source", "target") if kind != gone)
         assert gone == "link" or time > 0.97 * left, f"without {gone} {time:.2f} of the others' {left:.2f}"
 
 
@@ -85,13 +85,13 @@ def test_a_write_cache_that_takes_what_a_population_writes_is_no_saving() -> Non
     drives = {"drive": "generic-7200rpm-cmr", "new_drive": "generic-7200rpm-cmr", "drive_size": "6TB"}
     stated = {"layout": "raidz2x12", "fill": 0.5, "history": "backup-target", "write_cache": True, **drives}
     small, large = (
-        without_each(_bench(blocks, **stated), 1.0)["source"] for blocks in (18_750, SMALL_TILE_BLOCKS)
+        without_each(_baseline(blocks, **stated), 1.0)["source"] for blocks in (18_750, SMALL_TILE_BLOCKS)
     )
     # The smaller one took 0.45 of the time, the larger 0.80.
     assert small == pytest.approx(large, abs=0.1)
 
 
-def _bench(blocks: int = SMALL_TILE_BLOCKS, **stated: Any) -> Baseline:
+def _baseline(blocks: int = SMALL_TILE_BLOCKS, **stated: Any) -> Baseline:
     asked = resolve(zsim.Scenario.from_dict({"layout": "raidz2x6", "load": [], **stated}))
     model = plane_model(asked)
     pool = miniature(asked, blocks=blocks)
@@ -109,7 +109,7 @@ def test_what_ifs_hardly_depend_on_the_size_of_the_population() -> None:
     stated = {"fill": 0.62, "write_cache": True, "history": "home-nas"}
 
     def mean(blocks: int) -> dict[str, float]:
-        each = [without_each(_bench(blocks, seed=seed, **stated), 1.0) for seed in range(3)]
+        each = [without_each(_baseline(blocks, seed=seed, **stated), 1.0) for seed in range(3)]
         return {gone: sum(times[gone] for times in each) / len(each) for gone in each[0]}
 
     # Those of single populations lie some 0.03 about their mean.
@@ -119,40 +119,42 @@ def test_what_ifs_hardly_depend_on_the_size_of_the_population() -> None:
 @pytest.mark.parametrize(("layout", "lighter"), [("raidz2x6", 1), ("raidz2x12", 0)])
 def test_what_ifs_of_large_records_take_a_small_tile_of_narrow_vdevs(layout: str, lighter: int) -> None:
     """Of 75,000 records of 16M each run is half a million child I/Os; a fourth of them tells the same."""
-    bench = _bench(TILE_BLOCKS, layout=layout, fill=0.6, recordsize="16M", history="write-once-archive")
-    assert bench.result.run.children > HEAVY
-    found = without_each(bench, 1.0)
-    assert len(bench._lighter) == lighter
+    baseline = _baseline(TILE_BLOCKS, layout=layout, fill=0.6, recordsize="16M", history="write-once-archive")
+    assert baseline.result.run.children > HEAVY
+    found = without_each(baseline, 1.0)
+    assert len(baseline._lighter) == lighter
     if lighter:
-        assert len(bench._lighter[0].pool.table) < len(bench.pool.table) / 3
+        assert len(baseline._lighter[0].pool.table) < len(baseline.pool.table) / 3
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(what_if, "HEAVY", math.inf)
-            assert found == pytest.approx(without_each(bench, 1.0), abs=0.02)
-    bench.forget()
-    assert bench._lighter == []
+            assert found == pytest.approx(without_each(baseline, 1.0), abs=0.02)
+    baseline.forget()
+    assert baseline._lighter == []
 
 
 def test_what_ifs_take_what_was_made_of_the_same_blocks() -> None:
-    bench = _bench(blocks=2_000)
-    first = without_each(bench, 1.0)
-    kept = bench.kept.of(tile_setup(bench.case, bench.result.model, bench.pool), queued=True)
-    assert without_each(bench, 1.0) == first == without_each(_bench(blocks=2_000), 1.0)
-    assert bench.kept.of(tile_setup(bench.case, bench.result.model, bench.pool), queued=True) is kept
-    bench.kept.forget()
-    assert without_each(bench, 1.0) == first
+    baseline = _baseline(blocks=2_000)
+    first = without_each(baseline, 1.0)
+    kept = baseline.kept.of(tile_setup(baseline.case, baseline.result.model, baseline.pool), queued=True)
+    assert without_each(baseline, 1.0) == first == without_each(_baseline(blocks=2_000), 1.0)
+    assert (
+        baseline.kept.of(tile_setup(baseline.case, baseline.result.model, baseline.pool), queued=True) is kept
+    )
+    baseline.kept.forget()
+    assert without_each(baseline, 1.0) == first
 
 
 def test_what_was_made_of_blocks_serves_only_runs_that_would_make_the_same() -> None:
-    bench = _bench(blocks=2_000)
-    own = tile_setup(bench.case, bench.result.model, bench.pool)
-    first = bench.kept.of(own, queued=True)
+    baseline = _baseline(blocks=2_000)
+    own = tile_setup(baseline.case, baseline.result.model, baseline.pool)
+    first = baseline.kept.of(own, queued=True)
     moved = replace(own.blocks, dva_offset=own.blocks.dva_offset + 4096)
     for changed in ({"seed": own.seed + 1}, {"operation": "scrub"}, {"blocks": moved}):
         other = replace(own, **changed)
-        found = bench.kept.of(other, queued=True)
+        found = baseline.kept.of(other, queued=True)
         assert found is not first
         assert found.wanted.tolist() == scan_tables(other, queued=True).wanted.tolist()
-    assert bench.kept.of(own, queued=False).queue is None
+    assert baseline.kept.of(own, queued=False).queue is None
 
 
 def test_an_enclosure_of_a_file_is_called_as_the_file_is_not_by_its_path(tmp_path: Path) -> None:

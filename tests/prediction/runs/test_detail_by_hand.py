@@ -185,7 +185,7 @@ def test_a_miniature_moves_to_the_first_place_with_a_fair_share_of_lost_groups(
 # What-ifs.
 
 
-def bench(**more: Any) -> Any:
+def baseline(**more: Any) -> Any:
     """Return a world that was run for 100 s."""
     usual = {"case": case(), "result": SimpleNamespace(model=SimpleNamespace(clients=()), time_s=100.0)}
     return SimpleNamespace(**(usual | more))
@@ -194,7 +194,7 @@ def bench(**more: Any) -> Any:
 def asked(count: int, think_s: float, blocks: int) -> Any:
     """Return a world with so many clients."""
     group = ClientModel(count=count, think_s=think_s, seed=1, kind="random-read", blocks=blocks)
-    return bench(result=SimpleNamespace(model=SimpleNamespace(clients=(group,)), time_s=100.0))
+    return baseline(result=SimpleNamespace(model=SimpleNamespace(clients=(group,)), time_s=100.0))
 
 
 def test_a_rebuild_beside_a_crowd_is_run_on_a_small_population() -> None:
@@ -205,21 +205,21 @@ def test_a_rebuild_beside_a_crowd_is_run_on_a_small_population() -> None:
     assert what_if._is_crowded(asked(crowd + 1, alone, 1), "rebuild")
     assert what_if._is_crowded(asked(crowd // 2 + 1, alone, 2), "rebuild")
     assert not what_if._is_crowded(asked(crowd + 1, alone, 1), "resilver")
-    assert not what_if._is_crowded(bench(), "rebuild")
+    assert not what_if._is_crowded(baseline(), "rebuild")
 
 
 def test_only_changes_that_save_enough_are_advised_the_best_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        advice, "_hardware_advice", lambda bench, middle_s: [Advice(action="x", saves_s=30.0)]
+        advice, "_hardware_advice", lambda baseline, middle_s: [Advice(action="x", saves_s=30.0)]
     )
     enough = advice.WORTH_SAYING * 100.0
     others = (
         Alternative(name="sorted", resilver_s=Quantiles(p50=60.0)),
         Alternative(name="legacy", resilver_s=Quantiles(p50=1.0)),
     )
-    found = advice.advice(bench(), 100.0, others, {"link": 100.0 - enough, "source": 1.0})
+    found = advice.advice(baseline(), 100.0, others, {"link": 100.0 - enough, "source": 1.0})
     assert [each.saves_s for each in found] == [40.0, 30.0]
-    found = advice.advice(bench(), 100.0, (), {"link": 99.9 - enough})
+    found = advice.advice(baseline(), 100.0, (), {"link": 99.9 - enough})
     assert [each.saves_s for each in found] == [30.0, pytest.approx(enough + 0.1)]
 
 
@@ -243,12 +243,12 @@ def test_records_of_other_sizes_are_tried_where_nobody_says_which_they_are(
     times = iter([50.0, 100.0, 25.0, 75.0])
     monkeypatch.setattr(what_if, "run_world", lambda *given: SimpleNamespace(time_s=next(times)))
     monkeypatch.setattr(what_if, "_of_records", lambda case, size: size)
-    one = bench(case=case(history="maildir"))
+    one = baseline(case=case(history="maildir"))
     found = what_if.other_records(one, 1000.0)
     assert list(found.values())[:2] == [2000.0, 500.0]
     assert set(found) <= set(what_if.RECORDS)
     for other in (case(), case(history="maildir", recordsize="128K")):
-        assert what_if.other_records(bench(case=other), 1000.0) == {}
+        assert what_if.other_records(baseline(case=other), 1000.0) == {}
 
 
 def test_records_for_which_there_is_no_room_are_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,7 +262,7 @@ def test_records_for_which_there_is_no_room_are_not_told(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(what_if, "run_world", run)
     monkeypatch.setattr(what_if, "_of_records", lambda case, size: size)
-    one = bench(case=case(history="maildir"))
+    one = baseline(case=case(history="maildir"))
     every, largest = set(what_if.other_records(one, 1000.0)), what_if.RECORDS[-1]
     full.append(largest)
     assert set(what_if.other_records(one, 1000.0)) == every - {largest} < every

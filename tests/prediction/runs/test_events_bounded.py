@@ -14,7 +14,7 @@ from zsim.operation.run import RunSetup
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
-from zsim.prediction.runs import rebuilding, stretch, what_if
+from zsim.prediction.runs import rebuilding, waits, what_if
 from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.prediction.runs.one_tile import run_pool
 from zsim.prediction.runs.what_if import Baseline
@@ -56,11 +56,11 @@ def test_a_rebuild_has_items_of_its_blocks_for_clients_alone() -> None:
 
 def test_what_clients_wait_is_told_on_fewer_blocks_of_a_draid() -> None:
     most = {
-        layout: stretch._most_blocks(world(layout=layout, fill=0.3, drive_size="4TB"))
+        layout: waits._most_blocks(world(layout=layout, fill=0.3, drive_size="4TB"))
         for layout in ("raidz2x20", "mirror2", "draid1:11d:12c:0s", "draid2:8d:24c:1s")
     }
-    assert most["raidz2x20"] == most["mirror2"] == stretch.WATCHED_BLOCKS
-    assert most["draid1:11d:12c:0s"] * 12 <= stretch.WATCHED_CHILDREN < (most["draid1:11d:12c:0s"] + 1) * 12
+    assert most["raidz2x20"] == most["mirror2"] == waits.WATCHED_BLOCKS
+    assert most["draid1:11d:12c:0s"] * 12 <= waits.WATCHED_CHILDREN < (most["draid1:11d:12c:0s"] + 1) * 12
     assert most["draid2:8d:24c:1s"] < most["draid1:11d:12c:0s"] * 1.3
 
 

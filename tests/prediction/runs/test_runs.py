@@ -37,7 +37,7 @@ from zsim.prediction.runs import member, rebuilding, what_if
 from zsim.prediction.runs.advice import advice
 from zsim.prediction.runs.sampling.rhythm import quiet_end
 from zsim.prediction.runs.sampling.windows import Period
-from zsim.prediction.runs.stretch import stretch
+from zsim.prediction.runs.waits import run_for_waits
 from zsim.prediction.runs.what_if import Baseline
 from zsim.prediction.work import Work
 from zsim.scenario.model import Scenario
@@ -266,7 +266,7 @@ def test_a_stated_record_size_goes_before_the_history_and_the_release_before_bot
 # What-ifs.
 
 
-def bench(**fields: Any) -> Any:
+def baseline(**fields: Any) -> Any:
     one = case(**fields)
     return SimpleNamespace(
         case=one, result=SimpleNamespace(model=plane_model(one)), time=lambda **changes: 0.5
@@ -283,7 +283,7 @@ def test_a_drive_that_takes_no_time_is_as_large() -> None:
 
 def test_each_kind_of_resource_is_tried_once() -> None:
     tried: list[Any] = []
-    one = bench(enclosure="jbod-60")
+    one = baseline(enclosure="jbod-60")
     one.time = lambda model: tried.append(model) or 0.25
     found = what_if.without_each(one, 100.0)
     assert found == {"source": 25.0, "target": 25.0, "link": 25.0}
@@ -292,9 +292,9 @@ def test_each_kind_of_resource_is_tried_once() -> None:
 
 
 def test_the_other_order_keeps_the_ratio_of_the_world() -> None:
-    (found,) = what_if.other_order(bench(release="openzfs-2.3"), 100.0)
+    (found,) = what_if.other_order(baseline(release="openzfs-2.3"), 100.0)
     assert (found.name, found.resilver_s.p50) == ("legacy", 50.0)
-    (found,) = what_if.other_order(bench(release="freebsd-9.1"), 100.0)
+    (found,) = what_if.other_order(baseline(release="freebsd-9.1"), 100.0)
     assert found.name == "sorted"
 
 
@@ -310,11 +310,11 @@ def test_the_other_order_keeps_the_ratio_of_the_world() -> None:
     ],
 )
 def test_a_rebuild_is_an_alternative_where_zfs_has_one(fields: dict[str, Any], name: str | None) -> None:
-    assert [each.name for each in what_if.healing(bench(**fields), 100.0)] == ([name] if name else [])
+    assert [each.name for each in what_if.healing(baseline(**fields), 100.0)] == ([name] if name else [])
 
 
 def test_only_what_saves_enough_is_advised_the_best_first() -> None:
-    one = bench(write_cache=False)
+    one = baseline(write_cache=False)
     sorted_scan = Alternative(name="sorted", resilver_s=Quantiles(p50=70.0))
     found = advice(one, 100.0, (sorted_scan,), {"link": 99.0})
     assert [round(each.saves_s or 0) for each in found] == [50, 30], "1 % of a link is not worth saying"
@@ -322,12 +322,12 @@ def test_only_what_saves_enough_is_advised_the_best_first() -> None:
 
 
 def test_a_drive_with_its_cache_on_is_not_told_to_switch_it_on() -> None:
-    assert advice(bench(write_cache=True), 100.0, (), {}) == ()
+    assert advice(baseline(write_cache=True), 100.0, (), {}) == ()
 
 
 def test_a_scrub_follows_a_rebuild_and_nothing_else() -> None:
-    assert what_if.verifying_scrub(bench(layout="mirror2")) is None
-    assert what_if.verifying_scrub(bench(layout="mirror2", operation="rebuild")) == 0.5
+    assert what_if.verifying_scrub(baseline(layout="mirror2")) is None
+    assert what_if.verifying_scrub(baseline(layout="mirror2", operation="rebuild")) == 0.5
 
 
 # Worlds of one prediction.
@@ -389,6 +389,6 @@ def test_of_clients_that_nobody_stated_the_run_that_is_there_tells() -> None:
     asked = case()
     run: Any = SimpleNamespace(end=3.0)
     result = SimpleNamespace(run=run, model=None)
-    bench = cast("Baseline", SimpleNamespace(case=asked, result=result, shown=result))
+    baseline = cast("Baseline", SimpleNamespace(case=asked, result=result, shown=result))
     assert asked.operation == "resilver"
-    assert stretch(bench, 1_000) is run
+    assert run_for_waits(baseline, 1_000) is run

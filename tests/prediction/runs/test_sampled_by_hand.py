@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.prediction.runs.test_sampled_parts import case
-from zsim.prediction.runs import stretch
+from zsim.prediction.runs import waits
 from zsim.prediction.runs.sampling.operations import first_asked
 from zsim.prediction.runs.sampling.run import (
     LEAST_WINDOW,
@@ -411,26 +411,26 @@ def watched(answered: list[int], ages: list[float], end: float = 100.0, *, rotat
     """Return how long clients are watched beside drives with such limits of age."""
     leaves = [SimpleNamespace(drive=SimpleNamespace(queue_max_age_s=age, rotating=rotating)) for age in ages]
     run = SimpleNamespace(clients=[(count, None) for count in answered], end=end)
-    return stretch._seconds(SimpleNamespace(model=SimpleNamespace(leaves=leaves), run=run))  # type: ignore[arg-type]
+    return waits._seconds(SimpleNamespace(model=SimpleNamespace(leaves=leaves), run=run))  # type: ignore[arg-type]
 
 
 def test_clients_are_watched_until_enough_were_answered_for_a_percentile() -> None:
-    enough = stretch.WATCHED_REQUESTS
-    shortest, longest = stretch.SHORTEST_S, stretch.LONGEST_S
+    enough = waits.WATCHED_REQUESTS
+    shortest, longest = waits.SHORTEST_S, waits.LONGEST_S
     assert watched([enough], [0.0], shortest / 2) == shortest
     between = (shortest + longest) / 2
     assert watched([enough // 2, enough - enough // 2], [0.0], between) == pytest.approx(between)
     assert watched([2 * enough], [0.0], 1.5 * between) == pytest.approx(max(shortest, 0.75 * between))
     assert watched([], [0.0]) == longest
-    age = between / stretch.STARVATIONS
+    age = between / waits.STARVATIONS
     assert watched([10**9], [age / 2, age]) == pytest.approx(between)
     assert watched([10**9], [age], rotating=False) == shortest
 
 
 def test_the_smallest_block_of_a_draid_lies_on_a_whole_stripe() -> None:
     one = case(layout="draid2:4d:8c:1s")
-    assert stretch._most_blocks(one) == min(stretch.WATCHED_BLOCKS, stretch.WATCHED_CHILDREN // 6)
-    assert stretch._most_blocks(case()) == stretch.WATCHED_BLOCKS
+    assert waits._most_blocks(one) == min(waits.WATCHED_BLOCKS, waits.WATCHED_CHILDREN // 6)
+    assert waits._most_blocks(case()) == waits.WATCHED_BLOCKS
 
 
 @pytest.mark.parametrize(
@@ -450,17 +450,17 @@ def test_a_run_that_is_too_short_for_its_clients_is_made_of_more_blocks(
         forget_blocks=lambda: None,
         release=lambda: None,
     )
-    monkeypatch.setattr(stretch, "_seconds", lambda result: 25.0)
-    monkeypatch.setattr(stretch, "_most_blocks", lambda given: 4000)
-    monkeypatch.setattr(stretch, "miniature", lambda given, *, blocks: asked.append(blocks))
-    monkeypatch.setattr(stretch, "setup_of", lambda *given: None)
-    monkeypatch.setattr(stretch, "Run", lambda setup: longer)
+    monkeypatch.setattr(waits, "_seconds", lambda result: 25.0)
+    monkeypatch.setattr(waits, "_most_blocks", lambda given: 4000)
+    monkeypatch.setattr(waits, "miniature", lambda given, *, blocks: asked.append(blocks))
+    monkeypatch.setattr(waits, "setup_of", lambda *given: None)
+    monkeypatch.setattr(waits, "Run", lambda setup: longer)
     result = SimpleNamespace(run=SimpleNamespace(end=end), model=None)
-    bench = SimpleNamespace(
+    baseline = SimpleNamespace(
         case=case(**({"load": [{"kind": "random-read", "rate": 5}]} | fields)), shown=result, result=result,
     )  # fmt: skip
-    found = stretch.stretch(bench, 1000)  # type: ignore[arg-type]
+    found = waits.run_for_waits(baseline, 1000)  # type: ignore[arg-type]
     assert found == (result.run if blocks is None else "longer")
     assert asked == ([] if blocks is None else [blocks, 50.0])
-    bench.shown = SimpleNamespace(run="of the world in the middle")
-    assert stretch.stretch(bench, 1000) == "of the world in the middle"  # type: ignore[arg-type]
+    baseline.shown = SimpleNamespace(run="of the world in the middle")
+    assert waits.run_for_waits(baseline, 1000) == "of the world in the middle"  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ from zsim.prediction.inputs.sick import (
     slow_leaves,
     without_slow,
 )
-from zsim.prediction.runs import sick_drives, sitting
+from zsim.prediction.runs import autosit, sick_drives
 from zsim.prediction.runs.sampling.sources import _keep
 from zsim.prediction.runs.sampling.windows import NOTE_EVENTS, CourseNotes, SampledStream
 from zsim.prediction.runs.what_if import at_their_rate
@@ -166,9 +166,9 @@ def test_nothing_sits_out_unless_it_is_asked_for(monkeypatch: pytest.MonkeyPatch
     def run(*_: object) -> None:
         raise AssertionError("no population is needed to know that")
 
-    monkeypatch.setattr(sitting, "miniature", run)
-    assert sitting.sits_out(case(release="openzfs-2.4", slow=["3:x3"])) == frozenset()
-    assert sitting.sits_out(case(release="openzfs-2.4", autosit=True)) == frozenset()
+    monkeypatch.setattr(autosit, "miniature", run)
+    assert autosit.sits_out(case(release="openzfs-2.4", slow=["3:x3"])) == frozenset()
+    assert autosit.sits_out(case(release="openzfs-2.4", autosit=True)) == frozenset()
 
 
 def test_a_drive_that_is_offline_is_read_by_nothing_and_sits_out_of_nothing() -> None:

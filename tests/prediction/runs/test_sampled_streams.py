@@ -9,10 +9,16 @@ import numpy as np
 import pytest
 
 from zsim.engine.codes import BUDGET
-from zsim.prediction.runs import stretch
+from zsim.prediction.runs import waits
 from zsim.prediction.runs.sampling.sources import SampledEntries, SampledVisits
 from zsim.prediction.runs.sampling.windows import NOTE_EVENTS, CourseNotes, SampledStream
-from zsim.prediction.runs.stretch import LONGEST_S, SHORTEST_S, STARVATIONS, WATCHED_BLOCKS, WATCHED_REQUESTS
+from zsim.prediction.runs.waits import (
+    LONGEST_S,
+    SHORTEST_S,
+    STARVATIONS,
+    WATCHED_BLOCKS,
+    WATCHED_REQUESTS,
+)
 from zsim.scan.program import OP_ISSUE, Program
 from zsim.scenario.layout import Layout
 
@@ -124,17 +130,17 @@ def member(end: float, answered: int, ages: list[float]) -> Any:
 def test_clients_are_watched_until_enough_were_answered_and_a_stream_let_a_read_wait() -> None:
     middle_s = (SHORTEST_S + LONGEST_S) / 2
     answered = round(WATCHED_REQUESTS / middle_s)
-    assert stretch._seconds(member(1.0, answered, [])) == pytest.approx(middle_s, rel=0.01)
-    assert stretch._seconds(member(10.0, 10 * answered, [])) == pytest.approx(middle_s, rel=0.01)
-    assert stretch._seconds(member(10.0, 1000_000, [])) == SHORTEST_S
-    assert stretch._seconds(member(10.0, 0, [])) == LONGEST_S
+    assert waits._seconds(member(1.0, answered, [])) == pytest.approx(middle_s, rel=0.01)
+    assert waits._seconds(member(10.0, 10 * answered, [])) == pytest.approx(middle_s, rel=0.01)
+    assert waits._seconds(member(10.0, 1000_000, [])) == SHORTEST_S
+    assert waits._seconds(member(10.0, 0, [])) == LONGEST_S
     starved = min(LONGEST_S, STARVATIONS * 2.0)
-    assert stretch._seconds(member(10.0, 1000_000, [0.5, 2.0])) == pytest.approx(starved)
+    assert waits._seconds(member(10.0, 1000_000, [0.5, 2.0])) == pytest.approx(starved)
     # A solid-state drive lets nothing wait.
-    assert stretch._seconds(member(10.0, 1000_000, [0.0, -5.0])) == SHORTEST_S
+    assert waits._seconds(member(10.0, 1000_000, [0.0, -5.0])) == SHORTEST_S
 
 
-def bench(operation: str, load: object, end: float, *, same: bool = True) -> Any:
+def baseline(operation: str, load: object, end: float, *, same: bool = True) -> Any:
     result = member(end, 1000_000, [])
     layout = Layout.parse("mirror2")
     case = SimpleNamespace(operation=operation, scenario=SimpleNamespace(load=load), layout=layout)
@@ -163,13 +169,13 @@ def test_a_short_run_is_repeated_with_as_many_blocks_as_the_time_takes(
     def run(_setup: object) -> Any:
         return SimpleNamespace(execute_for=ran.append, forget_blocks=lambda: None, release=lambda: None)
 
-    monkeypatch.setattr(stretch, "miniature", lambda _case, blocks: asked.append(blocks))
-    monkeypatch.setattr(stretch, "setup_of", lambda *_: None)
-    monkeypatch.setattr(stretch, "Run", run)
-    given = bench(operation, load, end, same=same)
+    monkeypatch.setattr(waits, "miniature", lambda _case, blocks: asked.append(blocks))
+    monkeypatch.setattr(waits, "setup_of", lambda *_: None)
+    monkeypatch.setattr(waits, "Run", run)
+    given = baseline(operation, load, end, same=same)
     given.result.model.leaves = ()
     given.case.release = None
-    found = stretch.stretch(given, 5_000)
+    found = waits.run_for_waits(given, 5_000)
     if more is None:
         assert found is given.shown.run
         assert asked == []

@@ -14,7 +14,8 @@ from zsim.case.case import Case
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.clients import Now
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.runs import expanding, knobs, member, middle, rebuilding
+from zsim.prediction.runs import expanding, knobs, member, rebuilding
+from zsim.prediction.runs import middle_world as middle
 from zsim.prediction.runs.sampling.windows import WindowPlan
 from zsim.scenario.model import Scenario
 

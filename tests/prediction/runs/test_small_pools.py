@@ -6,7 +6,7 @@ import pytest
 
 from zsim.prediction.api import case_of
 from zsim.prediction.exact.run import TILE_BLOCKS, ExactRun
-from zsim.prediction.runs.middle import SMALL_TILE_BLOCKS, middle_world
+from zsim.prediction.runs.middle_world import SMALL_TILE_BLOCKS, middle_world
 from zsim.scenario.model import Scenario
 
 

@@ -23,8 +23,9 @@ from zsim.prediction.inputs.population import (
     _may_lie_anywhere,
     miniature,
 )
-from zsim.prediction.runs import middle, one_tile
-from zsim.prediction.runs.middle import MiddleWorld
+from zsim.prediction.runs import middle_world as middle
+from zsim.prediction.runs import one_tile
+from zsim.prediction.runs.middle_world import MiddleWorld
 from zsim.prediction.runs.sampling.windows import WindowPlan
 from zsim.prediction.statistics.level import OF_DRIFT, OF_SIZE
 from zsim.prediction.statistics.sampling import student

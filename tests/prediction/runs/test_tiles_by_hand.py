@@ -13,7 +13,7 @@ from tests.prediction.runs.test_sampled_by_hand import Items
 from tests.prediction.runs.test_sampled_parts import case
 from zsim.operation.background.expansion import Reflow
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.runs import middle
+from zsim.prediction.runs import middle_world as middle
 from zsim.prediction.runs.expanding import healthy_scrub, starting_txgs
 from zsim.prediction.runs.sampling import rounds
 from zsim.prediction.runs.sampling.rounds import MetadataPhase, ScanPace, in_places

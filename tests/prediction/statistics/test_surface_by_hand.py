@@ -534,7 +534,7 @@ class Bench(SimpleNamespace):
         return 0.6 if any(-1 in vdev.read_leaf[1:] for vdev in model.vdevs) else 0.8
 
 
-def bench(**fields: Any) -> Any:
+def baseline(**fields: Any) -> Any:
     """Return a world with sick drives; drive 3 is busy half of the time."""
     one = case(**fields)
     model = plane_model(one)
@@ -545,30 +545,30 @@ def bench(**fields: Any) -> Any:
 
 
 def test_a_slow_drive_costs_what_a_sound_one_in_its_place_would_save() -> None:
-    [found] = sick_drives.sick_drives(bench(slow=["3:x3"]), 1000.0, 1000.0)
+    [found] = sick_drives.sick_drives(baseline(slow=["3:x3"]), 1000.0, 1000.0)
     assert (found.drive, found.utilisation, found.sound_s) == (3, 0.5, pytest.approx(800.0))
     # Taken offline: beside a sound drive, six eighths.
     assert found.offline_s == pytest.approx(800.0 * 0.6 / 0.8)
     assert (found.sets_pace, found.left, found.sits_out) == (True, 0, False)
-    [asked] = sick_drives.sick_drives(bench(slow=["3:x3"]), 1000.0, 1000.0, predicted_s={3: 900.0})
+    [asked] = sick_drives.sick_drives(baseline(slow=["3:x3"]), 1000.0, 1000.0, predicted_s={3: 900.0})
     assert (asked.sound_s, asked.offline_s) == pytest.approx((900.0, 900.0 * 0.75))
-    [scrubbed] = sick_drives.sick_drives(bench(slow=["3:x3"], operation="scrub"), 1000.0, 1000.0)
+    [scrubbed] = sick_drives.sick_drives(baseline(slow=["3:x3"], operation="scrub"), 1000.0, 1000.0)
     assert scrubbed.offline_s is None
-    [gone] = sick_drives.sick_drives(bench(slow=["3:x3"], replace=2), 1000.0, 1000.0)
+    [gone] = sick_drives.sick_drives(baseline(slow=["3:x3"], replace=2), 1000.0, 1000.0)
     assert gone.offline_s is None
 
 
 def test_a_drive_sets_the_pace_where_it_would_be_notably_shorter_without_it() -> None:
     worth = sick_drives.WORTH_NAMING
     for answer, sets in ((800.0 / (1.0 - worth) + 1.0, True), (800.0 / (1.0 - worth) - 1.0, False)):
-        [found] = sick_drives.sick_drives(bench(slow=["3:x3"]), 1000.0, answer)
+        [found] = sick_drives.sick_drives(baseline(slow=["3:x3"]), 1000.0, answer)
         assert found.sets_pace is sets
 
 
 def test_bad_sectors_of_others_stay_and_the_dearest_drive_comes_first() -> None:
     """Two drives that fail 20 reads each at some seconds: without the one the other's time is left."""
     (lost,) = recovery(case(bad_sectors=["3:20"], slow=["4:x3"]), 1000.0)
-    one, two = sick_drives.sick_drives(bench(bad_sectors=["3:20"], slow=["4:x3"]), 1000.0, 1200.0, (lost,))
+    one, two = sick_drives.sick_drives(baseline(bad_sectors=["3:20"], slow=["4:x3"]), 1000.0, 1200.0, (lost,))
     by_drive = {each.drive: each for each in (one, two)}
     assert by_drive[4].sound_s == pytest.approx(800.0 + lost.seconds)
     assert (by_drive[3].sound_s, by_drive[3].errors) == (pytest.approx(1000.0), lost.errors)
@@ -577,18 +577,18 @@ def test_bad_sectors_of_others_stay_and_the_dearest_drive_comes_first() -> None:
 
 
 def test_a_drive_that_is_faulted_and_slow_is_taken_out_of_what_is_left() -> None:
-    made = bench(bad_sectors=["3:500"], slow=["3:x3"])
+    made = baseline(bad_sectors=["3:500"], slow=["3:x3"])
     lost = recovery(made.case, 1000.0)
     assert sick_drives.without_faulted(made, lost) == 0.6
-    assert sick_drives.without_faulted(bench(bad_sectors=["3:500"]), lost) == 1.0
-    assert sick_drives.without_faulted(bench(slow=["3:x3"]), ()) == 1.0
+    assert sick_drives.without_faulted(baseline(bad_sectors=["3:500"]), lost) == 1.0
+    assert sick_drives.without_faulted(baseline(slow=["3:x3"]), ()) == 1.0
     model = made.result.model
     out = sick_drives._without(model, 3)
     assert out.vdevs[0].read_leaf == tuple(-1 if leaf == 3 else leaf for leaf in model.vdevs[0].read_leaf)
 
 
 def test_a_drive_is_taken_offline_only_where_that_saves_enough() -> None:
-    [found] = sick_drives.sick_drives(bench(slow=["3:x3"]), 1000.0, 1000.0)
+    [found] = sick_drives.sick_drives(baseline(slow=["3:x3"]), 1000.0, 1000.0)
     worth = sick_drives.WORTH_SAYING
     [advice] = sick_drives.sick_advice((found,), 1000.0)
     assert advice.saves_s == pytest.approx(400.0)

@@ -24,7 +24,7 @@ from zsim.prediction.inputs.clients import (
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import run_member, setup_of
-from zsim.prediction.runs.stretch import stretch
+from zsim.prediction.runs.waits import run_for_waits
 from zsim.prediction.runs.what_if import Baseline, unloaded
 from zsim.scenario.model import Scenario
 
@@ -84,8 +84,8 @@ def test_clients_are_watched_as_long_as_their_percentiles_need(drive: str, wante
 
     def seen(blocks: int) -> tuple[RunResult, RunResult]:
         pool, model = miniature(asked, blocks=blocks), plane_model(asked)
-        bench = Baseline(asked, pool, run_member(asked, pool=pool, model=model))
-        return bench.result.run, stretch(bench, blocks)
+        baseline = Baseline(asked, pool, run_member(asked, pool=pool, model=model))
+        return baseline.result.run, run_for_waits(baseline, blocks)
 
     short, watched = seen(2000)
     assert short.end < 0.6 * wanted

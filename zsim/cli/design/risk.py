@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zsim.base.errors import InputError
+from zsim.base.units import HOUR, YEAR
 from zsim.cli.common import exclusive, hand_over, number, plain_number, progress
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import Command, fields_of_pool, scenario_from, scenario_options, word
@@ -17,8 +18,6 @@ from zsim.cli.help import GroupedCommand
 if TYPE_CHECKING:
     from zsim.planning.risk.question import RiskInputs
     from zsim.planning.timeline.plan import Plan
-
-HOUR, YEAR = 3600.0, 365.25 * 86400.0
 
 OPTIONS = (
     ("--hours", "HOURS", "Duration of the repair, instead of predicting it: 24, or 24h."),
@@ -145,8 +144,7 @@ def inputs_from(given: dict[str, object]) -> RiskInputs:
     flags = {name: word(given, name) for name in names}
     for name in names:
         del given[name]
-    retries = given.pop("no_erc") or (word(given, "erc") or "").strip().lower() == "none"
-    found: dict[str, object] = {"latent": given.pop("latent"), "erc": not retries}
+    found: dict[str, object] = {"latent": given.pop("latent"), "erc": not given.pop("no_erc")}
     for name in ("hours", "mttf", "mttr", "detect"):
         found[name] = hours(flags[name], name)
     for name in ("correlation", "age_factor", "shape", "stress", "years"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from zsim.base.errors import InputError
+from zsim.base.units import format_percent
 from zsim.cli.common import notice, print_json, progress, show
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def show_command(name: str, drive_size: str | None, as_json: bool) -> None:
             key,
             f"{_plain(q.value)} {'' if q.unit == '1' else q.unit}".rstrip(),
             q.kind,
-            f"{100 * q.uncertainty:.0f} %" if q.uncertainty else "",
+            format_percent(q.uncertainty) if q.uncertainty else "",
             q.source,
         )
         for key, q in drive.quantities.items()
@@ -205,7 +206,8 @@ def show_fit(fit: Fit, base: DriveModel) -> None:
     grid = Grid(("factor on", "value", "standard error", "decided"), rows, frozenset({1, 2}))
     condition = f"{fit.condition:.3g}" if math.isfinite(fit.condition) else "infinite"
     sentences = [
-        f"{fit.samples} samples, residual {100 * fit.residual:.1f} % (root mean square of the logarithm).",
+        f"{fit.samples} samples, residual {format_percent(fit.residual, 1)} (root mean square of the "
+        "logarithm).",
         f"Condition number of the samples: {condition}."
         + (" They cannot separate the factors that they depend on." if fit.condition > 1e3 else ""),
     ]
@@ -269,8 +271,8 @@ def derived_lines(drive: DriveModel, derived: Derived) -> list[str]:
         lines.append(f"random {name} reads per second by queue depth: {figures}")
     places = derived["rate_by_place"]
     if drive.kind == "mechanical":
-        figures = ", ".join(f"{format_rate(p['bytes_per_s'])} at {100 * p['at']:.0f} %" for p in places[::3])
-        lines.append(f"sequential rate by place: {figures}")
+        rates = (f"{format_rate(p['bytes_per_s'])} at {format_percent(p['at'])}" for p in places[::3])
+        lines.append(f"sequential rate by place: {', '.join(rates)}")
     lines.append(f"reading all of it: {format_duration(derived['seconds_to_read_all'])}")
     return [*lines, *_write_lines(derived["writes"])]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zsim.base.parsed import Parsed, number, numbers
+from zsim.base.units import format_bytes, format_percent
 from zsim.cli.common import notice, print_json, show
 from zsim.cli.flags import scenario_from, scenario_options
 from zsim.cli.help import GroupedCommand
@@ -133,7 +134,7 @@ def show_pool(pool: AgedPool, case: Case) -> None:
     from zsim.prediction.answer.tables import Grid, rich_table
 
     data = figures(pool, case)
-    rows, full = tuple(summary_rows(data)), f"{100 * number(data, 'fill'):.0f} % full"
+    rows, full = tuple(summary_rows(data)), f"{format_percent(number(data, 'fill'))} full"
     holes = tuple(hole_rows([int(count) for count in numbers(data, "holes_by_power_of_two_from_4K")]))
     show(
         Group(
@@ -151,38 +152,34 @@ def show_pool(pool: AgedPool, case: Case) -> None:
 
 def summary_rows(data: Parsed) -> list[tuple[str, str]]:
     """Return the table of figures."""
-    from zsim.base.units import format_bytes
-
     metadata = 1 - number(data, "data_blocks") / number(data, "blocks")
     return [
         (
             "FRAG",
-            "not known to this release" if data["frag"] is None else f"{100 * number(data, 'frag'):.0f} %",
+            "not known to this release" if data["frag"] is None else format_percent(number(data, "frag")),
         ),
         ("rounds of ageing", f"{data['rounds']:.1f}"),
         ("blocks simulated, each standing for", f"{data['blocks']:,} x {data['scale']:,.0f}"),
-        ("share of metadata blocks", f"{100 * metadata:.1f} %"),
+        ("share of metadata blocks", format_percent(metadata, 1)),
         ("mean run in file order", f"{data['run_blocks']:.1f} blocks"),
-        ("in address order: next to the one before", f"{100 * number(data, 'exact'):.0f} %"),
-        (
-            "  up to 512K further",
-            f"{100 * number(data, 'near'):.0f} %, {format_bytes(round(number(data, 'near_gap')))} on average",
-        ),
-        (
-            "  further than that",
-            f"{100 * number(data, 'far'):.1f} %, {format_bytes(round(number(data, 'far_gap')))} on average",
-        ),
+        ("in address order: next to the one before", format_percent(number(data, "exact"))),
+        ("  up to 512K further", _gaps(data, "near", 0)),
+        ("  further than that", _gaps(data, "far", 1)),
         ("file order against address (rank correlation)", f"{data['traversal_order']:.2f}"),
         ("birth against address (rank correlation)", f"{data['birth_order']:.2f}"),
         ("mean position on the drives, 0 outer 1 inner", f"{data['position']:.2f}"),
-        ("metaslabs less than 2 % full", f"{100 * number(data, 'empty_slabs'):.0f} %"),
+        ("metaslabs less than 2 % full", format_percent(number(data, "empty_slabs"))),
     ]
+
+
+def _gaps(data: Parsed, name: str, decimals: int) -> str:
+    """Return how many blocks lie behind a gap, and how large it is."""
+    mean = format_bytes(round(number(data, f"{name}_gap")))
+    return f"{format_percent(number(data, name), decimals)}, {mean} on average"
 
 
 def hole_rows(holes: list[int]) -> list[tuple[str, str, str]]:
     """Return the histogram of the holes, largest bar `BAR` characters wide."""
-    from zsim.base.units import format_bytes
-
     last = max((k for k, count in enumerate(holes) if count), default=0)
     top = max(*holes, 1)
     return [
@@ -195,8 +192,8 @@ def sentences(data: Parsed) -> list[str]:
     """Say what the population means for a resilver."""
     jumps = number(data, "near") + number(data, "far")
     lines = [
-        f"\nA scan in address order (0.8 and later) passes over a gap at {100 * jumps:.0f} % of the blocks, "
-        "nearly all of them short; one in file order (to 0.7) seeks about once in "
+        f"\nA scan in address order (0.8 and later) passes over a gap at {format_percent(jumps)} of the "
+        "blocks, nearly all of them short; one in file order (to 0.7) seeks about once in "
         f"{data['run_blocks']:.1f} blocks."
     ]
     if number(data, "run_blocks") < 3:

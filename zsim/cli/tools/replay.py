@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from zsim.base.units import format_percent
 from zsim.cli.common import notice, print_json, show, whole_number
 
 if TYPE_CHECKING:
@@ -118,8 +119,8 @@ def show_replay(done: Replay, drive: str) -> None:
         f"{figures['requests']:,} requests ({figures['reads']:,} reads, {figures['writes']:,} writes) "
         f"on {drive} in {format_duration(figures['elapsed_s'])}.",
         f"{figures['requests_per_s']:,.1f} requests per second, {format_rate(figures['bytes_per_s'])}; "
-        f"the drive is busy {100 * figures['utilisation']:.1f} % of the time.",
-        f"{100 * figures['sequential_share']:.1f} % of the requests begin where the one before ended.",
+        f"the drive is busy {format_percent(figures['utilisation'], 1)} of the time.",
+        f"{format_percent(figures['sequential_share'], 1)} of the requests begin where the one before ended.",
     )
     grid = rich_table(Grid(("", *names), rows, frozenset(range(1, 7))))
     show(Group(*(Text(line) for line in lines), grid, *_as_it_went(figures)))
@@ -153,5 +154,5 @@ def _as_it_went(figures: Figures) -> list[RenderableType]:
     ]
     if figures["cleaning_s"] > 0.0:
         share = figures["cleaning_s"] / figures["elapsed_s"]
-        found.append(Text(f"The drive rewrites shingled bands {100 * share:.0f} % of the time."))
+        found.append(Text(f"The drive rewrites shingled bands {format_percent(share)} of the time."))
     return found

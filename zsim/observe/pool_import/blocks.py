@@ -15,13 +15,18 @@ from zsim.observe.texts import plain
 from zsim.observe.zdb.blocks import BlockStatistics
 from zsim.observe.zdb.pointers import FILE, METADATA, VOLUME, PointerSummary
 from zsim.observe.zpool.properties import KnownProperty, record_of, small_blocks_of
-from zsim.scenario.checks import MAX_RECORD, largest_record
+from zsim.scenario.releases.record_sizes import (
+    DEFAULT_RECORD,
+    MAX_RECORD,
+    MIN_RECORD,
+    is_record_size,
+    largest_record,
+)
 from zsim.vdevs.kind import kind_of
 
 SMALL_FILES = 48 << 10
 SMALL_FILE_METADATA = 0.01
 WHOLE_RECORDS = 0.9
-DEFAULT_RECORD = 128 << 10
 DATABASE_RECORD = 16 << 10
 MEDIA_RECORD = 512 << 10
 NEAR_POWER = 1.02
@@ -92,7 +97,7 @@ def _find_stated_record(outputs: PoolOutputs) -> None:
             )
         outputs.notes.append(f"{what}: none is taken")
         return
-    if not 512 <= found.size <= MAX_RECORD or found.size & (found.size - 1):
+    if not is_record_size(found.size):
         return
     outputs.find("recordsize", found.size, f"zfs get of {name}", inferred=found.others)
     if found.others:
@@ -122,7 +127,7 @@ def _find_recordsize(outputs: PoolOutputs, sizes: DataSizes) -> None:
         outputs.notes.append(
             f"blocks of {sizes.recordsize >> 10}K are in {sizes.source}, but not in {release.name}"
         )
-    outputs.find("recordsize", min(max(sizes.recordsize, 512), limit), sizes.source, inferred=True)
+    outputs.find("recordsize", min(max(sizes.recordsize, MIN_RECORD), limit), sizes.source, inferred=True)
 
 
 def _find_ashift(outputs: PoolOutputs, tops: Tops) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
@@ -35,12 +35,7 @@ class Finding:
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
-        return {
-            "field": self.field,
-            "value": self.value,
-            "source": self.source,
-            "inferred": self.inferred,
-        }
+        return asdict(self)
 
 
 @dataclass(slots=True)

@@ -6,13 +6,13 @@ import json
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from zsim.base.errors import InputError
 from zsim.base.files import replace_files
 from zsim.base.parsed import number_of, tables
-from zsim.base.units import format_bytes, format_duration, format_fraction
+from zsim.base.units import format_both, format_bytes, format_duration, format_fraction
 from zsim.case.case import CaseAssumption
 from zsim.case.resolve import resolve
 from zsim.observe.devices.asking import FREEBSD_NAME, SOLARIS_NAME
@@ -35,6 +35,7 @@ from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
 from zsim.scenario.files import apply_overrides, names_set
 from zsim.scenario.model import Scenario
+from zsim.scenario.words import CAPACITIES, DATA_SIZES, SHARES
 
 SUFFIX = ".toml"
 SUSPENDED = (
@@ -160,10 +161,6 @@ def import_pool(
     stated : collection of str
         Fields that are stated elsewhere: nothing is said of what the files do not tell of them.  Of a
         mapping to their values ``layout`` counts where no file shows the vdevs.
-
-    Returns
-    -------
-    ImportedPool
 
     Raises
     ------
@@ -442,15 +439,10 @@ def found_text(found: Finding) -> str:
     """Return the value of a finding for a person."""
     if found.field == "evidence":
         return evidence_words(tables({"evidence": found.value}, "evidence"))
-    if found.field in ("vdev_fills", "vdev_frags") and isinstance(found.value, list):
-        return ", ".join(format_fraction(number_of(share, found.field)) for share in found.value)
-    if found.field in _SIZES:
-        return _SIZES[found.field](number_of(found.value, found.field))
-    return (
-        format_fraction(number_of(found.value, found.field))
-        if found.field in ("fill", "frag")
-        else str(found.value)
-    )
+    if found.field not in _FORMATS:
+        return str(found.value)
+    values = found.value if isinstance(found.value, list) else [found.value]
+    return ", ".join(_FORMATS[found.field](number_of(value, found.field)) for value in values)
 
 
 def evidence_words(stated: Sequence[Mapping[str, object]]) -> str:
@@ -472,20 +464,10 @@ def evidence_words(stated: Sequence[Mapping[str, object]]) -> str:
     )
 
 
-def _drive_text(size: float) -> str:
-    from zsim.base.units import format_both  # noqa: PLC0415 - beside its only use
-
-    return format_both(size)
-
-
-_SIZES: dict[str, Callable[[float], str]] = {
-    "alloc": format_bytes,
-    "recordsize": format_bytes,
-    "special_small_blocks": format_bytes,
-    "memory": format_bytes,
-    "drive_size": _drive_text,
-    "new_drive_size": _drive_text,
-    "special_drive_size": _drive_text,
+_FORMATS: dict[str, Callable[[float], str]] = {
+    **dict.fromkeys(DATA_SIZES, format_bytes),
+    **dict.fromkeys(CAPACITIES, format_both),
+    **dict.fromkeys(SHARES, format_fraction),
 }
 
 
@@ -516,10 +498,8 @@ def scan_words(scan: Scan) -> str:
 
 def scan_dict(scan: Scan) -> dict[str, object]:
     """Return a scan as plain data: sizes in bytes, times in seconds."""
-    values = {name: getattr(scan, name) for name in scan.__dataclass_fields__}
-    values["at"] = scan.at.isoformat() if scan.at is not None else None
-    values["date"] = plain(scan.date)
-    return values
+    at = scan.at.isoformat() if scan.at is not None else None
+    return asdict(scan) | {"at": at, "date": plain(scan.date)}
 
 
 def _comment(text: str) -> str:

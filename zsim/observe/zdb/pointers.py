@@ -113,10 +113,6 @@ def read_pointers(
         Receives all pointers.
     on_progress : callable, optional
 
-    Returns
-    -------
-    PointerSummary
-
     Raises
     ------
     InputError

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from zsim.base.units import format_percent
 from zsim.observe.texts import NUMBER, duration, moment, nice_bytes, percentage, plain
 from zsim.observe.zpool.scan import Function, Scan
 
@@ -67,7 +68,7 @@ class Removal:
     def __str__(self) -> str:
         """Return it in words, as ``mirror-1 at 21.43 %``."""
         done = self.scan.done
-        return self.vdev if done is None else f"{self.vdev} at {100.0 * done:.2f} %"
+        return self.vdev if done is None else f"{self.vdev} at {format_percent(done, 2)}"
 
 
 def read_removal(lines: Sequence[str]) -> Removal | None:

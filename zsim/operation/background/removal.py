@@ -89,10 +89,6 @@ def segments(
 def levels_of(setup: RunSetup) -> dict[int, TopLevel]:
     """Return the top-level vdevs of a pool that is simulated whole, with their metaslabs.
 
-    Parameters
-    ----------
-    setup : RunSetup
-
     Returns
     -------
     dict of int to TopLevel

@@ -59,10 +59,6 @@ class SpaceMaps:
     def reads(self, metaslabs: list[int]) -> list[Integers]:
         """Return the reads of the space maps that are not in memory, and take them as read.
 
-        Parameters
-        ----------
-        metaslabs : list of int
-
         Returns
         -------
         list of ndarray of int, shape (children, 5)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from zsim.base.units import DAY, HOUR, format_bytes, format_fraction, format_rate
 from zsim.planning.risk.wording import odds
 from zsim.planning.rows import Row
-from zsim.prediction.answer.frames import data_frame
-from zsim.prediction.answer.output import DrawnAnswer, PrintedAnswer, SavedAnswer
+from zsim.prediction.answer.frames import Rows
+from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, PrintedAnswer, SavedAnswer
 from zsim.prediction.answer.sections import paragraphs
 from zsim.prediction.answer.tables import Grid, escaped, grid_text, html_table, rich_table
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from rich.console import Group
 
     from zsim.prediction.answer.drawing import Picture
@@ -47,7 +46,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Design(PrintedAnswer, SavedAnswer, DrawnAnswer):
+class Design(PrintedAnswer, SavedAnswer, DrawnAnswer, FramedAnswer):
     """Rows in the order in which they answer; SI units.
 
     Attributes
@@ -83,13 +82,8 @@ class Design(PrintedAnswer, SavedAnswer, DrawnAnswer):
             "provenance": self.provenance,
         }
 
-    def to_frame(self) -> DataFrame:
-        """Return the same as `to_pandas`."""
-        return self.to_pandas()
-
-    def to_pandas(self) -> DataFrame:
-        """Return a pandas data frame; pandas must be installed."""
-        return data_frame(self.rows)
+    def _frame_rows(self) -> Rows:
+        return self.rows
 
     @property
     def meeting(self) -> list[Row]:

@@ -33,6 +33,7 @@ from zsim.planning.usable import repeated_for_usable
 from zsim.prediction.simulated import scenario_words
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
+from zsim.scenario.one_drive.sick import read_limit
 from zsim.vdevs.kind import kind_of, word_of_parity
 from zsim.vdevs.kind import kinds as known_kinds
 
@@ -176,7 +177,7 @@ def _whole(name: str, value: int | None, least: int, for_instance: int) -> int:
 
 def _inputs(inputs: RiskInputs | None, common: Mapping[str, object]) -> RiskInputs:
     """Return what is stated of failures, in the fields of the scenario too."""
-    return with_erc_of(inputs or RiskInputs(), common.get("erc"))
+    return with_erc_of(inputs or RiskInputs(), read_limit(common.get("erc")))
 
 
 def _wanted(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -12,43 +11,20 @@ from types import NoneType
 from zsim.base.errors import check_function, check_kind, check_path
 from zsim.base.notebook import reporting
 from zsim.case.case import Case
-from zsim.observe.evidence.kernel_log import TELLS
 from zsim.planning.eta.answer import Eta
-from zsim.planning.eta.lately import lately_of, stands_still, told_once
+from zsim.planning.eta.followed import FollowedScan
 from zsim.planning.eta.reading import Paste, read_paste
-from zsim.planning.eta.reasons import (
-    HANGS,
-    LOG_ALONE,
-    PASSED_OVER,
-    STILL_SLOWER,
-    UNEXPLAINED,
-    consequences,
-    expected_pace,
-    slow_reasons,
-    stood,
-    stuck,
-    telling_pace,
-    worries,
-    zpool_remaining,
-    zpool_why,
-)
-from zsim.planning.eta.records import Span, Weighed
+from zsim.planning.eta.reasons import zpool_remaining
 from zsim.prediction.api import case_of, provenance_of, subject
 from zsim.prediction.courses import courses_of
-from zsim.prediction.evidence.wording import sick_looking
 from zsim.prediction.inputs.ensemble import unknowns
 from zsim.prediction.missing import missing
 from zsim.prediction.progress.course import Course
-from zsim.prediction.progress.healing import is_open, visited_share
 from zsim.prediction.progress.metadata_only import metadata_only, tables_only
-from zsim.prediction.progress.moments import PoolFacts, clock_of, facts_of
-from zsim.prediction.progress.remaining import Remaining, remaining
 from zsim.scenario.evidence import Observation, RunningScan
 from zsim.scenario.model import Scenario
-from zsim.scenario.releases.profile import COPIES
 
 Progress = Callable[[float, str], None]
-WIDEST = 1e-6
 MOST_OF_A_PATH = 4096
 FIRST_SORTED = "openzfs-0.8"
 
@@ -129,80 +105,33 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
     origin = provenance_of(case)
     courses = _courses_of(scenario, paste, case, on_progress, str((origin["models"], origin["files"])))
     reporting(on_progress)(1.0, "weighing")
-    facts = facts_of(case)
-    last = paste.scans[-1]
-    open_end = is_open(last)
-    lately = lately_of(paste.scans) if not open_end else None
-    # What stands still does not get nearer to its end: what is left counts from when it goes on.
-    scans = told_once(paste.scans, stands_still(lately))
-    found = remaining(courses, scans, facts)
-    left, total = Span(*found.left()), Span(*found.total())
-    elapsed = _elapsed(last, total, left)
-    share = elapsed / total.p50 if elapsed is not None and total.p50 > 0.0 else _done(found)
-    phase = _phase(found, case, paste)
-    said = zpool_remaining(last)
-    changed = total.p50 / max(Span(*remaining(courses, (), facts).total()).p50, WIDEST)
-    pace = telling_pace(expected_pace(found), changed, share, elapsed)
-    halted = None if paste.log_alone else stuck(last, phase, elapsed)
-    if halted is None and lately is not None and stands_still(lately):
-        halted = stood(lately.seconds)
-    worry = worries(found, "" if paste.log_alone else phase, left, paste.at, last, elapsed)
-    if found.state is None or _done(found) <= 0.0 or open_end or paste.dedup_alone:
-        pace = None
+    scan = FollowedScan(paste, case, courses)
+    said, elapsed = zpool_remaining(scan.last), scan.elapsed
     return Eta(
         pool=paste.pool,
         subject=subject(case),
-        total_s=total,
-        remaining_s=left,
+        total_s=scan.total,
+        remaining_s=scan.left,
         elapsed_s=elapsed,
         at=paste.at,
-        phase=phase,
-        done=visited_share(last) if open_end else _done(found),
-        parts={"metadata scan": left.p50} if paste.log_alone else _parts(found, left),
+        phase=scan.phase,
+        done=scan.done_as_shown,
+        parts=scan.parts,
         zpool_remaining_s=said,
-        zpool_prints=last.to_go is not None,
+        zpool_prints=scan.last.to_go is not None,
         zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
-        zpool_why=_zpool_why(paste, said, left, share, case, phase),
-        pace=pace,
-        lately=lately,
-        reasons=_reasons(
-            case,
-            paste.notes,
-            slow_reasons(courses, found, case, 1.0 if pace is None else pace, _collected(last)),
-        ),
-        worry=(HANGS,) if stands_still(lately) else worry,
-        consequences=consequences(case, share, None if _of_a_part(paste) else total, left, elapsed),
-        evidence=_weighed(courses, scans, facts),
+        zpool_why=scan.zpool_why,
+        pace=scan.pace,
+        lately=scan.lately,
+        reasons=scan.reasons,
+        worry=scan.worry,
+        consequences=scan.consequences,
+        evidence=scan.weighed,
         assumptions=tuple(each.to_dict() for each in case.assumptions),
-        notes=tuple(each for each in (halted, *paste.notes) if each and not each.startswith(TELLS)),
+        notes=scan.notes,
         missing=missing(case, unknowns(case)),
         provenance={**origin},
     )
-
-
-def _reasons(case: Case, notes: Sequence[str], found: Sequence[str]) -> tuple[str, ...]:
-    """Return why a scan is slow; a drive that looks sick comes first, and then nothing is unexplained."""
-    sick = (*sick_looking(case), *(note for note in notes if note.startswith(TELLS)))
-    return (*sick, *(each for each in found if not sick or each not in (UNEXPLAINED, STILL_SLOWER)))
-
-
-def _zpool_why(paste: Paste, said: float | None, left: Span, share: float, case: Case, phase: str) -> str:
-    """Return why zpool's estimate is off; empty where it is not."""
-    if is_open(paste.scans[-1]):
-        return PASSED_OVER if said is None or not left.p10 <= said <= left.p90 else ""
-    if not paste.log_alone:
-        return zpool_why(paste.scans[-1], said, left, share, case, phase)
-    return LOG_ALONE if said is None or not left.p10 <= said <= left.p90 else ""
-
-
-def _of_a_part(paste: Paste) -> bool:
-    """Tell whether less than a drive is repaired: that says nothing of what another one would take."""
-    return paste.log_alone or paste.dedup_alone or paste.scans[-1].kind == "heal"
-
-
-def _collected(scan: RunningScan) -> float:
-    """Return how much is scanned and not yet issued [bytes]: so much the host has had memory for."""
-    return max(0.0, (scan.scanned or 0.0) - (scan.issued or 0.0)) if scan.issued is not None else 0.0
 
 
 def _courses_of(
@@ -250,63 +179,3 @@ def _others(scenario: Scenario) -> tuple[Observation, ...] | None:
     """Return the evidence of a scenario without that of the scan that runs."""
     others = tuple(each for each in scenario.evidence or () if not isinstance(each, RunningScan))
     return others or None
-
-
-def _elapsed(last: RunningScan, total: Span, left: Span) -> float | None:
-    """Return how long the scan has run [s]; of a pass whose metadata phase is not counted the median's."""
-    gone, clock = clock_of(last)
-    if clock == "scan" or gone is None:
-        return gone
-    return max(gone, total.p50 - left.p50)
-
-
-def _done(found: Remaining) -> float:
-    if found.state is None:
-        return 0.0
-    return found.state.visited if found.state.phase == "metadata scan" else found.state.issued
-
-
-def _parts(found: Remaining, left: Span) -> dict[str, float]:
-    """Return what is left by phase [s], so that it is the median together."""
-    every = math.fsum(found.parts.values())
-    return {name: seconds * left.p50 / every if every > 0.0 else 0.0 for name, seconds in found.parts.items()}
-
-
-def _phase(found: Remaining, case: Case, paste: Paste) -> str:
-    if paste.paused:
-        return "paused"
-    if paste.log_alone:
-        return "metadata scan"
-    if case.operation in COPIES:
-        return "rebuild" if case.operation == "rebuild" else "copying"
-    return found.state.phase if found.state is not None else "unknown"
-
-
-def _weighed(
-    courses: Sequence[Course], scans: Sequence[RunningScan], facts: PoolFacts
-) -> tuple[Weighed, ...]:
-    """Return what each status says, and by how much it narrows the answer of those before it."""
-    before = _width(remaining(courses, (), facts))
-    rows = []
-    for count, scan in enumerate(scans, 1):
-        found = remaining(courses, scans[:count], facts)
-        width = _width(found)
-        gone, _ = clock_of(scan)
-        if gone is None:
-            continue
-        rows.append(
-            Weighed(
-                f"running {scan.kind}",
-                gone,
-                gone / expected_pace(found),
-                found.effective / len(courses),
-                max(0.0, 1.0 - width / max(before, WIDEST)),
-            )
-        )
-        before = width
-    return tuple(rows)
-
-
-def _width(found: Remaining) -> float:
-    low, _, high = found.total()
-    return math.log(max(high, WIDEST) / max(low, WIDEST))

@@ -11,7 +11,7 @@ from types import NoneType
 
 from zsim.base.errors import InputError, check_kind
 from zsim.base.reading import REMEDY, is_directory, read_bytes, stat_of
-from zsim.base.units import format_bytes, format_fraction
+from zsim.base.units import format_bytes, format_fraction, format_percent
 from zsim.observe.documents import split_documents
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
 from zsim.observe.pool_import.classes import WHO_TELLS
@@ -223,7 +223,7 @@ def _waits_for(status: PoolStatus, scan: Scan) -> list[str]:
     if moved is None or moved.scan is None or scan.function == "expand":
         return []
     done = moved.scan.done
-    share = f", {100.0 * done:.2f} % done," if done is not None else ""
+    share = f", {format_percent(done, 2)} done," if done is not None else ""
     return [
         f"NOT IN THIS ANSWER: the expansion of {moved.vdev}{share} waits for this {scan.function} and goes on"
         " after it"

@@ -14,8 +14,8 @@ from zsim.case.case import Case
 from zsim.planning.eta.records import Span, later
 from zsim.pool.recipes.histories import history_names
 from zsim.prediction.api import RUNS_DECIDE, SLOWEST_COPY
+from zsim.prediction.progress.case_priors import one_sweep, sorted_at_once
 from zsim.prediction.progress.course import Course
-from zsim.prediction.progress.little_known import one_sweep, sorted_at_once
 from zsim.prediction.progress.moments import CHECKPOINT, LEAST_RATE, overshoot
 from zsim.prediction.progress.remaining import Remaining
 from zsim.scenario.evidence import MOVES, RunningScan

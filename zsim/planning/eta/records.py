@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 
 from zsim.base.provenance import SCHEMA_VERSION
@@ -25,7 +25,7 @@ class Span:
 
     def to_dict(self) -> dict[str, float]:
         """Return plain data."""
-        return {"p10": self.p10, "p50": self.p50, "p90": self.p90}
+        return asdict(self)
 
     def since(self, moment: datetime | None) -> dict[str, str | None]:
         """Return the moments so long after another, as ISO 8601; None where that is not known."""
@@ -64,7 +64,7 @@ class Weighed:
 
     def to_dict(self) -> dict[str, float | str]:
         """Return plain data."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class RecentPace:
 
     def to_dict(self) -> dict[str, float | None]:
         """Return plain data."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return asdict(self)
 
     def words(self) -> str:
         """Return it as a sentence without its full stop."""

@@ -11,15 +11,14 @@ from zsim.base.units import format_duration
 from zsim.planning.fleet.records import Losses, PoolsRow, Stock
 from zsim.planning.risk.records import rounded
 from zsim.planning.risk.wording import between, odds, share_words
-from zsim.prediction.answer.frames import data_frame
-from zsim.prediction.answer.output import DrawnAnswer, PrintedAnswer, SavedAnswer
+from zsim.prediction.answer.frames import Rows
+from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, PrintedAnswer, SavedAnswer
 from zsim.prediction.answer.records import AnswerPart
 from zsim.prediction.answer.sections import WARNINGS, Section, filled, fragment, rendered
 from zsim.prediction.answer.tables import Grid
 from zsim.prediction.answer.wording import percent
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from rich.console import Group
 
     from zsim.prediction.answer.drawing import Picture
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 GRADES = (("files", "some files lost"), ("vdev", "a vdev suspended"), ("pool", "a pool lost"))
 
 
-class FleetAnswer(PrintedAnswer, AnswerPart, SavedAnswer, DrawnAnswer):
+class FleetAnswer(PrintedAnswer, AnswerPart, SavedAnswer, DrawnAnswer, FramedAnswer):
     """What `zsim.fleet` returns; durations in seconds."""
 
     schema_version: Literal[1] = 1
@@ -45,18 +44,8 @@ class FleetAnswer(PrintedAnswer, AnswerPart, SavedAnswer, DrawnAnswer):
     inputs: dict[str, JsonValue]
     provenance: dict[str, JsonValue] = Field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, object]:
-        """Return plain data for JSON."""
-        return self.model_dump(mode="json")
-
-    def to_frame(self) -> DataFrame:
-        """Return the same as `to_pandas`."""
-        return self.to_pandas()
-
-    def to_pandas(self) -> DataFrame:
-        """Return a data frame, a row a kind of pools; pandas must be installed."""
-        rows = [_flat(row) for row in self.pools]
-        return data_frame(rows)
+    def _frame_rows(self) -> Rows:
+        return [_flat(row) for row in self.pools]
 
     def _figure(self) -> Picture:
         """Draw which pools contribute most, and hours without full redundancy."""

@@ -67,15 +67,14 @@ class Pools(SaidInOneSentence):
         own = {name: data[name] for name in OWN_FIELDS if name in data}
         if isinstance(hours := own.get("hours"), str | timedelta):
             own["hours"] = parse_duration(hours, "hours") / HOUR
-        # As text or number it is the time limit of the scenario, of which ``none`` counts here too.
-        limit = data.get("erc") if not isinstance(data.get("erc"), bool) else None
-        stated = {
-            name: data[name] for name in RISK_FIELDS if name in data and (name != "erc" or limit is None)
-        }
+        stated = {name: data[name] for name in RISK_FIELDS if name in data}
+        if not isinstance(stated.get("erc"), bool):
+            # As text or number it is the time limit of the scenario, of which ``none`` counts here too.
+            stated.pop("erc", None)
         rest = {name: value for name, value in data.items() if name not in own and name not in stated}
         scenario = Scenario.from_dict(rest)
         own.setdefault("name", str(scenario.pool_layout))
-        return cls._made(own, scenario, with_erc_of(_inputs(_risk(stated)), limit))
+        return cls._made(own, scenario, with_erc_of(_inputs(_risk(stated)), scenario.erc))
 
     @classmethod
     def _of_plain(cls, data: Mapping[str, object]) -> Self:

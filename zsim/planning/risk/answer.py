@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zsim.planning.risk.records import Risk
-from zsim.prediction.answer.frames import data_frame
-from zsim.prediction.answer.output import DrawnAnswer, PrintedAnswer, SavedAnswer
+from zsim.prediction.answer.frames import Rows
+from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, PrintedAnswer, SavedAnswer
 from zsim.prediction.answer.sections import fragment, rendered
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from rich.console import RenderableType
 
     from zsim.prediction.answer.drawing import Picture
 
 
-class RiskAnswer(PrintedAnswer, Risk, SavedAnswer, DrawnAnswer):
+class RiskAnswer(PrintedAnswer, Risk, SavedAnswer, DrawnAnswer, FramedAnswer):
     """What `zsim.risk` returns; durations in seconds.
 
     Notes
@@ -25,18 +24,6 @@ class RiskAnswer(PrintedAnswer, Risk, SavedAnswer, DrawnAnswer):
     healthy pool.
     """
 
-    def to_dict(self) -> dict[str, object]:
-        """Return plain data for JSON."""
-        return self.model_dump(mode="json")
-
-    def to_frame(self) -> DataFrame:
-        """Return the same as `to_pandas`."""
-        return self.to_pandas()
-
-    def to_pandas(self) -> DataFrame:
-        """Return a data frame, a row a period and grade; pandas must be installed."""
-        return data_frame(self.rows())
-
     def rows(self) -> list[dict[str, object]]:
         """Return a row a period and grade: period, grade, p, low, high."""
         return [
@@ -44,6 +31,9 @@ class RiskAnswer(PrintedAnswer, Risk, SavedAnswer, DrawnAnswer):
             for period in ("window", "per_year", "years")
             for grade in ("files", "vdev", "pool")
         ]
+
+    def _frame_rows(self) -> Rows:
+        return self.rows()
 
     def _figure(self) -> Picture:
         """Draw the ranges by grade and period, and what moves them."""

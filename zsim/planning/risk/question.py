@@ -16,6 +16,7 @@ from zsim.base.normal import Z90
 from zsim.base.units import DAY, Duration, format_duration, parse_duration, parse_fraction
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR, CorrelationLaw, Discipline
 from zsim.planning.risk.reliability import Spread, fleet_rate, model_of_drive, model_rate, number, source
+from zsim.scenario.one_drive.sick import NO_LIMIT
 
 Method = Literal["chain", "simulation"]
 METHODS = ("chain", "simulation")
@@ -228,10 +229,9 @@ _READERS: dict[str, Callable[[object, str], object]] = {
 }
 
 
-def with_erc_of(inputs: RiskInputs, erc: object) -> RiskInputs:
+def with_erc_of(inputs: RiskInputs, limit: float | None) -> RiskInputs:
     """Return inputs without error recovery control where the scenario's drives have none (``erc``)."""
-    has_none = erc.strip().lower() == "none" if isinstance(erc, str) else erc == 0
-    return replace(inputs, erc=False) if has_none and inputs.erc else inputs
+    return replace(inputs, erc=False) if limit == NO_LIMIT and inputs.erc else inputs
 
 
 _RANGES = (

@@ -17,10 +17,6 @@ NOT_TOLD = ("seed",)
 def stated_words(inputs: RiskInputs) -> tuple[str, ...]:
     """Return what differs from leaving it out, one phrase an input.
 
-    Parameters
-    ----------
-    inputs : RiskInputs
-
     Examples
     --------
     >>> stated_words(RiskInputs(hours=86_400.0, afr=0.05, latent=False))

@@ -88,10 +88,6 @@ def story_loss(stories: Sequence[VdevStory], worlds: Worlds, pace: Floats) -> Lo
     pace : ndarray, shape (worlds,)
         How long the plan takes in each world, as a multiple of the middle one [1].
 
-    Returns
-    -------
-    Loss
-
     Notes
     -----
     Further failures come as a Markov chain through the stretches of the plan: a vdev is lost when more drives
@@ -118,10 +114,6 @@ def degraded_loss(group: Group, worlds: Worlds, missing: int) -> Loss:
     worlds : Worlds
     missing : int
         Drives, no more than the group tolerates; 0: the one that is replaced still works.
-
-    Returns
-    -------
-    Loss
 
     Notes
     -----

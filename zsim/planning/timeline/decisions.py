@@ -14,7 +14,7 @@ from zsim.base.errors import InputError, check_kind
 from zsim.base.notebook import reporting
 from zsim.base.parsed import table
 from zsim.base.provenance import SCHEMA_VERSION
-from zsim.base.units import format_bytes, format_duration
+from zsim.base.units import format_bytes, format_duration, format_percent
 from zsim.planning.timeline.api import cleaned, read_plan, timeline
 from zsim.planning.timeline.passes import F64, Passes, Percentiles, facts, percentiles
 from zsim.planning.timeline.plan import Plan
@@ -22,14 +22,13 @@ from zsim.planning.timeline.pool import sick_drives
 from zsim.planning.timeline.result import Timeline
 from zsim.planning.timeline.rules import Rules, rules_of
 from zsim.planning.timeline.wording import outcome, span, stated
-from zsim.prediction.answer.frames import data_frame
-from zsim.prediction.answer.output import PrintedAnswer, SavedAnswer
+from zsim.prediction.answer.frames import Rows
+from zsim.prediction.answer.output import FramedAnswer, PrintedAnswer, SavedAnswer
 from zsim.prediction.answer.tables import Grid, html_table, rich_table
 from zsim.scenario.evidence import RunningScan, missing_drives
 from zsim.scenario.layout import Layout
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from rich.console import RenderableType
 
     from zsim.planning.eta.answer import Eta
@@ -87,7 +86,7 @@ class DecisionAlternative:
 
 
 @dataclass(frozen=True)
-class Decision(PrintedAnswer, SavedAnswer):
+class Decision(PrintedAnswer, SavedAnswer, FramedAnswer):
     """The alternatives, the best first.
 
     Attributes
@@ -126,8 +125,8 @@ class Decision(PrintedAnswer, SavedAnswer):
             "provenance": self.best.found.provenance,
         }
 
-    def to_frame(self) -> DataFrame:
-        """Return the alternatives as a pandas data frame; pandas must be installed."""
+    def _frame_rows(self) -> Rows:
+        """Return the alternatives."""
         rows = []
         for each in self.alternatives:
             data = each.to_dict()
@@ -141,7 +140,7 @@ class Decision(PrintedAnswer, SavedAnswer):
             }
             left = {f"left_{left}_s": table(exposed, left)["p50"] for left in exposed}
             rows.append(plain | times | left)
-        return data_frame(rows)
+        return rows
 
     def grid(self) -> Grid:
         """Return the table in print."""
@@ -426,7 +425,7 @@ def _reason(each: DecisionAlternative, best: DecisionAlternative, own: F64, leas
         return f"{format_duration(longer)} longer with a drive missing"
     if abs(middle) > TIE * _middle(least):
         sure = float(np.mean(np.sign(known) == np.sign(middle)))
-        often = "" if sure >= SURE else f", in {100 * sure:.0f} % of the simulated pools"
+        often = "" if sure >= SURE else f", in {format_percent(sure)} of the simulated pools"
         return f"{word} {format_duration(abs(middle))} {'later' if middle > 0 else 'earlier'}{often}"
     more = each.found.redone_bytes - best.found.redone_bytes
     return f"{format_bytes(more)} more done twice" if more > 0 else "no difference that counts"

@@ -56,10 +56,6 @@ def facts(scenario: Scenario) -> Case:
 def in_worlds(answer: Quantiles) -> F64:
     """Return a duration in every world: two normal laws of its logarithm that meet in the median.
 
-    Parameters
-    ----------
-    answer : Quantiles
-
     Returns
     -------
     ndarray of float64, shape (WORLDS,)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import simpy
 
-from zsim.base.units import format_both
+from zsim.base.units import format_both, format_percent
 from zsim.planning.timeline.passes import Passes, PassTimes, facts
 from zsim.planning.timeline.redundancy import Ledger, Slot, Target, TimelineVdev, vdevs_of
 from zsim.planning.timeline.rules import Rules, rules_of
@@ -217,10 +217,11 @@ class Pool:
         the txg in which it does, OpenZFS 0.6.5 to 2.3 spa.c).
         """
         if self.rules.restarts(scan.share):
-            self.restart(targets, f"{cause}: the resilver starts over at {100 * scan.share:.0f} %")
+            self.restart(targets, f"{cause}: the resilver starts over at {format_percent(scan.share)}")
         else:
             self.waiting += targets
-            self.tell(f"{cause}: awaits a pass of its own, the running one is {100 * scan.share:.0f} % done")
+            done = format_percent(scan.share)
+            self.tell(f"{cause}: awaits a pass of its own, the running one is {done} done")
 
     def restart(self, targets: list[Target], cause: str) -> None:
         """Begin the running resilver again, with more drives and those that wait."""
@@ -545,9 +546,8 @@ class Pool:
             lost = each.go_back(self.rules, each.seconds(self.world))
             self.redone += lost
             if lost:
-                self.tell(
-                    f"the {each.kind} of {each.vdev} goes on from its last position, {100 * each.share:.0f} %"
-                )
+                done = format_percent(each.share)
+                self.tell(f"the {each.kind} of {each.vdev} goes on from its last position, {done}")
             self.environment.process(self._resume(each))
 
     def _resume(self, found: Pass) -> Steps:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
 from zsim.base.provenance import SCHEMA_VERSION
 from zsim.planning.timeline.passes import F64, WORLDS, Percentiles, percentiles
 from zsim.planning.timeline.redundancy import Level
-from zsim.prediction.answer.frames import data_frame
+from zsim.prediction.answer.frames import Rows
+from zsim.prediction.answer.output import FramedAnswer
 from zsim.prediction.simulated import scenario_words
 from zsim.scenario.model import Scenario
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +53,7 @@ class PassRow:
 
 
 @dataclass(frozen=True)
-class TimelineAnswer:
+class TimelineAnswer(FramedAnswer):
     """The story of a pool.
 
     Attributes
@@ -136,19 +133,16 @@ class TimelineAnswer:
             "passes": [each.to_dict() for each in self.passes],
             "whole_s": self.whole_s,
             "over_s": self.over_s,
-            "redundancy": [
-                {"vdev": each.vdev, "from_s": each.from_s, "to_s": each.to_s, "left": each.left}
-                for each in self.redundancy
-            ],
+            "redundancy": [asdict(each) for each in self.redundancy],
             "redone_bytes": self.redone_bytes,
             "story": [{"at_s": time, "what": text} for time, text in self.story],
             "notes": list(self.notes),
             "provenance": self.provenance,
         }
 
-    def to_frame(self) -> DataFrame:
-        """Return the passes as a pandas data frame, one row each; pandas must be installed."""
-        rows = [
+    def _frame_rows(self) -> Rows:
+        """Return the passes."""
+        return [
             {
                 **{name: value for name, value in each.to_dict().items() if name != "ends_s"},
                 **{f"ends_{name}_s": value for name, value in each.ends_s.items()},
@@ -158,4 +152,3 @@ class TimelineAnswer:
             }
             for each in self.passes
         ]
-        return data_frame(rows)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import simpy
 
 from zsim.base.errors import InputError
+from zsim.base.units import format_percent
 from zsim.planning.timeline.passes import Passes, in_worlds
 from zsim.planning.timeline.plan import NEEDS_DRIVE, Event, Plan
 from zsim.planning.timeline.pool import Pool, sick_drives
@@ -287,7 +288,8 @@ class Story:
                 continue
             share = self._missed(slot)
             slot.state = "stale" if share > 0 else "whole"
-            text = f"drive {number} of {vdev.name} comes back, {100 * share:.1f} % of the blocks missed"
+            missed = format_percent(share, 1)
+            text = f"drive {number} of {vdev.name} comes back, {missed} of the blocks missed"
             if share > 0:
                 self.pool.resilver([Target(event.vdev, number, "returned", share)], text)
             else:
@@ -355,7 +357,7 @@ class Story:
         if scan is None or scan.kind != "resilver":
             self.pool.tell("zpool resilver: no drive needs one")
             return
-        self.pool.restart([], f"zpool resilver: the resilver starts over at {100 * scan.share:.0f} %")
+        self.pool.restart([], f"zpool resilver: the resilver starts over at {format_percent(scan.share)}")
         self.pool.note()
 
     def _set(self, event: Event) -> None:
@@ -443,9 +445,8 @@ class Story:
         if running.kind == "scrub":
             pool.scrub("a scrub runs")
         else:
-            self._repair(
-                targets, running.kind == "rebuild", f"a {running.kind} runs, {100 * running.done:.0f} % done"
-            )
+            done = format_percent(running.done)
+            self._repair(targets, running.kind == "rebuild", f"a {running.kind} runs, {done} done")
         found = pool.repairing
         assert found is not None
         found.position = found.times.gone(running.done)

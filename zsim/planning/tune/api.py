@@ -86,11 +86,6 @@ def _middle(worlds: Sequence[KnobWorld]) -> float:
 def set_by_hours(settings: Sequence[Setting], case: Case) -> tuple[str, ...]:
     """Return what to know of settings that the product writes by itself at some hours.
 
-    Parameters
-    ----------
-    settings : sequence of Setting
-    case : Case
-
     Returns
     -------
     tuple of str

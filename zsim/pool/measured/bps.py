@@ -77,10 +77,6 @@ def read_block_list(path: str | Path) -> ReadBlockList:
     path : str or Path
         CSV, plain or compressed with Zstandard (``.zst``).
 
-    Returns
-    -------
-    ReadBlockList
-
     Raises
     ------
     InputError

@@ -17,7 +17,6 @@ from zsim.pool.fragmentation import frag_weights, fragmentation_weights, pool_fr
 from zsim.pool.miniature.shape import (
     FILES_PER_POOL,
     MAX_SLABS,
-    MAX_VDEVS,
     Miniature,
     fitted,
     miniature_of,
@@ -101,10 +100,8 @@ def aged_pool(
     *,
     max_blocks: int = 60_000,
     seed: int = 0,
-    vdev: int = 0,
     slabs: int = MAX_SLABS,
     files: int = FILES_PER_POOL,
-    most_vdevs: int = MAX_VDEVS,
     heaps: int = 0,
     rewritten: float = 0.0,
     small: SmallBlocks | None = None,
@@ -126,7 +123,7 @@ def aged_pool(
     frag : float, optional
         FRAG to reach [fraction]: ageing stops at the first state that has it.  Of a pool to which vdevs were
         added it is that of the end: it was aged before.
-    max_blocks, vdev, slabs, files, most_vdevs, heaps
+    max_blocks, slabs, files, heaps
         See `zsim.pool.miniature.shape.reduce_recipe`.
     seed : int
         Same arguments and seed, same blocks.
@@ -150,9 +147,7 @@ def aged_pool(
     recipe = history_recipe(history, vdevs, style, release, fill, rounds, small=small, growth=growth)
     if history.snapshots and frag is not None:
         recipe = replace(recipe, steps=(*recipe.steps, *history.round_steps(fill) * MAX_ROUNDS))
-    reduced, numbers = reduce_recipe(
-        recipe, max_blocks, vdev, slabs=slabs, files=files, most_vdevs=most_vdevs, heaps=heaps
-    )
+    reduced, numbers = reduce_recipe(recipe, max_blocks, slabs=slabs, files=files, heaps=heaps)
     if reduced is recipe:
         reduced = fitted(recipe, files)
     grown = growth.among(numbers) if growth is not None else Growth()

@@ -31,6 +31,7 @@ from zsim.pool.recipes.recipe import (
 )
 from zsim.pool.recipes.styles import AllocatorStyle
 from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.scenario.releases.record_sizes import is_record_size
 
 DEFAULT_HISTORY = "home-nas"
 """The history assumed when none is named."""
@@ -190,7 +191,7 @@ def _records(data: Mapping[str, object], path: Path) -> tuple[RecordClass, ...]:
 
 def _record(kind: Mapping[str, object], path: Path) -> RecordClass:
     recordsize = int(_number(kind, "recordsize", path, "bytes"))
-    if not 512 <= recordsize <= 16 << 20 or recordsize & (recordsize - 1):
+    if not is_record_size(recordsize):
         allowed = "a record size is a power of two from 512 to 16M"
         raise InputError(f"{path.name}: records.recordsize", recordsize, allowed, "")
     shares = _numbers(kind, "psize_share", path, "1")

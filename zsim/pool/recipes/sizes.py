@@ -12,8 +12,8 @@ from zsim.base.errors import InputError
 from zsim.base.reading import MAX_TEXT, opened
 from zsim.base.units import parse_bytes
 from zsim.pool.recipes.recipe import RecordClass
+from zsim.scenario.releases.record_sizes import MAX_RECORD
 
-MAX_RECORD = 16 << 20
 FORM = "a CSV with the columns psize and blocks, and optionally lsize"
 MAX_ROWS, MAX_TYPED_ROWS = 10_000, 200_000
 RATIOS = 64

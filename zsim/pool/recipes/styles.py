@@ -105,10 +105,6 @@ def allocator_style(
         Without rotating leaves nothing prefers the outer tracks (v28 does not ask).
     spacemap_histogram : bool
         The pool feature of that name: enabled by default in every pool created with 0.6.4 or later.
-
-    Returns
-    -------
-    AllocatorStyle
     """
     version, values = release.openzfs_version, release.tunables
     histogram = spacemap_histogram and version >= (0, 6, 4)

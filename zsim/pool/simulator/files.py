@@ -218,10 +218,6 @@ def _sizes(numbers: FileNumbers, files: FileSizes, factors: tuple[float, ...]) -
 def mean_file_bytes(recipe: PoolRecipe) -> float:
     """Return the expected logical size of a file, or of a piece of one at most [bytes].
 
-    Parameters
-    ----------
-    recipe : PoolRecipe
-
     Returns
     -------
     float
@@ -253,10 +249,6 @@ def typical_file_bytes(recipe: PoolRecipe) -> float:
 def mean_record_bytes(recipe: PoolRecipe) -> float:
     """Return the expected logical size of a data block [bytes].
 
-    Parameters
-    ----------
-    recipe : PoolRecipe
-
     Returns
     -------
     float
@@ -275,10 +267,6 @@ def mean_record_bytes(recipe: PoolRecipe) -> float:
 
 def expansion(recipe: PoolRecipe) -> float:
     """Return asize / lsize of the data.
-
-    Parameters
-    ----------
-    recipe : PoolRecipe
 
     Returns
     -------

@@ -359,10 +359,6 @@ def has_room(pool: I64, vdev: int, allocator: int, copy: int) -> bool:
     copy : int
         0 for the first copy; each further one may find the queue longer by a quarter.
 
-    Returns
-    -------
-    bool
-
     Notes
     -----
     OpenZFS metaslab.c:metaslab_group_allocatable: qmax = qmax * (4 + d) / 4.

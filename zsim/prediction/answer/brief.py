@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from zsim.base.constants import constant
-from zsim.base.units import format_duration
+from zsim.base.units import format_duration, format_percent
 from zsim.prediction.answer.records import Answer
 from zsim.prediction.answer.sections import Section, filled, fragment, section_html
 from zsim.prediction.answer.sick_wording import sick_sentences
@@ -14,7 +14,6 @@ from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain
 from zsim.prediction.answer.wording import (
     as_renderable,
     bottleneck,
-    client_waits,
     contradictions,
     headline,
     interval,
@@ -22,6 +21,7 @@ from zsim.prediction.answer.wording import (
     rest,
     stated,
     unknowns_grid,
+    waits,
 )
 from zsim.scenario.parts import parse_moment
 
@@ -60,7 +60,7 @@ def brief(
         ),
         Section("", contradictions(prediction)),
         Section("", (f"Bottleneck: {' '.join(_limit(prediction))}",)),
-        Section("", client_waits(prediction)),
+        Section("", waits(prediction)),
         Section("", sick_sentences(prediction) or _helps_most(prediction)),
         Section("What would narrow the interval", grid=_narrowing(prediction, strongest)),
         Section("", _loudest(prediction)),
@@ -114,7 +114,7 @@ def _helps_most(prediction: Answer) -> tuple[str, ...]:
     if best is None or best.saves_s is None:
         if prediction.advice or not prediction.alternatives or prediction.operation != "resilver":
             return ()
-        most = f"saves more than {100 * WORTH_SAYING:.0f} % of the time"
+        most = f"saves more than {format_percent(WORTH_SAYING)} of the time"
         if _may_be_off(prediction):
             return (
                 f"What helps most: {_faster(prediction)}, or write caches switched on where they are off; no "

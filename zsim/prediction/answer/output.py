@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zsim.base.files import replace_file
+from zsim.prediction.answer.frames import Rows, data_frame
 from zsim.prediction.answer.tables import TEXT_WIDTH, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
     from rich.console import RenderableType
 
     from zsim.prediction.answer.drawing import Picture
@@ -46,6 +48,24 @@ class PrintedAnswer:
     def __str__(self) -> str:
         """Return the answer in words, without colour."""
         return plain(self.__rich__(), TEXT_WIDTH)
+
+
+class FramedAnswer:
+    """An answer with rows, for pandas."""
+
+    __slots__ = ()
+
+    def _frame_rows(self) -> Rows:
+        """Return the rows, by the names of their columns."""
+        raise NotImplementedError
+
+    def to_frame(self) -> DataFrame:
+        """Return the rows of the answer as a pandas data frame; pandas must be installed."""
+        return data_frame(self._frame_rows())
+
+    def to_pandas(self) -> DataFrame:
+        """Return the same as `to_frame`."""
+        return self.to_frame()
 
 
 class DrawnAnswer:

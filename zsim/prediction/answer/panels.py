@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from zsim.base.units import format_percent
 from zsim.prediction.answer.drawing import (
     ACCENT,
     CAUSES,
@@ -197,7 +198,7 @@ def draw_drives(axes: Axes, prediction: Answer) -> None:
             low = row + DOWN + 0.5 * BAR * (1 - share)
             axes.barh(low, length, left=start, height=BAR * share, color=ACCENT, lw=0)
             if length > 0.12 * prediction.resilver_s.p50 / size:
-                axes.text(start + length / 2, row - UP, f"{100 * share:.0f} %", ha="center", va="center",
+                axes.text(start + length / 2, row - UP, format_percent(share), ha="center", va="center",
                           fontsize=LETTERS, color=INK)  # fmt: skip
     for phase in phases[1:]:
         axes.axvline(phase.start_s / size, color=INK, lw=0.6, ls=":")

@@ -92,10 +92,6 @@ class Prediction(Answer, SavedAnswer, DrawnAnswer):
         assert Held.given is not None
         return cast(Self, Held.given(self, self._held.runs, evidence))
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the prediction as plain dictionaries, lists and numbers, ready for ``json.dump``."""
-        return self.model_dump(mode="json")
-
     @classmethod
     def from_dict(cls, data: object, origin: str = "prediction") -> Self:
         """Build a prediction from what `to_dict` gave.

@@ -35,6 +35,10 @@ class AnswerPart(SaidInOneSentence):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
+    def to_dict(self) -> dict[str, object]:
+        """Return plain dictionaries, lists and numbers, ready for ``json.dump``."""
+        return self.model_dump(mode="json")
+
 
 class Quantiles(AnswerPart):
     """A duration with its interval [s]; ``p10`` and ``p90`` are None as long as they are not computed."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from zsim.base.constants import constant
-from zsim.base.units import format_bytes, format_duration, format_rate
+from zsim.base.units import format_bytes, format_duration, format_percent, format_rate
 from zsim.prediction.answer.records import (
     BEYOND,
     VERIFYING_SCRUB,
@@ -44,8 +44,7 @@ NAMES = {"expand": "expansion", "remove": "removal"}
 
 def percent(share: float) -> str:
     """Return a share in percent, one decimal below ten."""
-    value = 100.0 * share
-    return f"{value:.1f} %" if 0 < value < 9.95 else f"{value:.0f} %"
+    return format_percent(share, 1 if 0 < 100.0 * share < 9.95 else 0)
 
 
 def headline(prediction: Answer) -> str:
@@ -253,7 +252,7 @@ def whose_load(prediction: Answer) -> tuple[str, ...]:
     return ()
 
 
-def client_waits(prediction: Answer) -> tuple[str, ...]:
+def waits(prediction: Answer) -> tuple[str, ...]:
     """Say how long clients of a stated load wait while it runs, and before."""
     told = [each for each in prediction.clients if each.during is not None and each.before is not None]
     if not told or whose_load(prediction):
@@ -337,7 +336,7 @@ def shown(value: float, unit: str) -> str:
         return format_rate(value)
     if unit == "B":
         return format_bytes(round(value))
-    return f"{100 * value:.0f} %" if unit == "1" else f"{value:.3g}/s"
+    return format_percent(value) if unit == "1" else f"{value:.3g}/s"
 
 
 def evidence_grid(prediction: Answer) -> Grid:

@@ -268,10 +268,6 @@ def _elapsed(scan: RunningScan) -> float | None:
 def event_of(case: Case) -> float:
     """Return the scatter of one scan over another of the same pool and kind.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     float
@@ -312,10 +308,6 @@ def _fullest(case: Case, each: FinishedScan) -> float:
 def benchmark(each: Benchmark) -> Comparison | NotCompared:
     """Return a measurement by hand as a value to compare.
 
-    Parameters
-    ----------
-    each : Benchmark
-
     Returns
     -------
     Comparison or NotCompared
@@ -349,11 +341,6 @@ def benchmark(each: Benchmark) -> Comparison | NotCompared:
 def class_alloc(case: Case, each: ClassAlloc) -> Comparison | NotCompared:
     """Return what lies on the vdevs of a class as a value to compare.
 
-    Parameters
-    ----------
-    case : Case
-    each : ClassAlloc
-
     Notes
     -----
     A special vdev holds the metadata, and how many there are says how large the blocks are and how old: the
@@ -378,11 +365,6 @@ def role_of(case: Case, each: DriveActivity) -> Role:
 
 def activities(case: Case, seen: Sequence[DriveActivity]) -> list[Comparison | NotCompared]:
     """Return the activity of the drives of each role as values to compare.
-
-    Parameters
-    ----------
-    case : Case
-    seen : sequence of DriveActivity
 
     Returns
     -------
@@ -409,11 +391,6 @@ def activities(case: Case, seen: Sequence[DriveActivity]) -> list[Comparison | N
 
 def slow_drives(case: Case, seen: Sequence[DriveActivity]) -> dict[str, float]:
     """Return the drives that take much longer than the median of their peers.
-
-    Parameters
-    ----------
-    case : Case
-    seen : sequence of DriveActivity
 
     Returns
     -------

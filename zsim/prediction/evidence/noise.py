@@ -20,9 +20,5 @@ def noise(name: str, unit: str = "1") -> float:
         Such as ``scan.event``: standard deviations are those of natural logarithms.
     unit : str
         That it is given in there.
-
-    Returns
-    -------
-    float
     """
     return float(number_in(MODEL, name, unit))

@@ -102,10 +102,6 @@ class Ran:
     def shows(self, probe: Probe) -> float:
         """Return what this world shows.
 
-        Parameters
-        ----------
-        probe : Probe
-
         Returns
         -------
         float
@@ -182,11 +178,6 @@ def as_it_was(case: Case, operation: Operation, replaced: int) -> Case:
 
 def activity(result: MemberResult, probe: ActivityProbe) -> float:
     """Return what drives of a role do on average over the operation.
-
-    Parameters
-    ----------
-    result : MemberResult
-    probe : ActivityProbe
 
     Returns
     -------

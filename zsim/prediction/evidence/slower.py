@@ -45,11 +45,6 @@ class SlowerThanModel(NamedTuple):
 def slower_than_model(case: Case, seen: Sequence[DriveActivity]) -> tuple[SlowerThanModel, ...]:
     """Return the drives that are read and slower than their model allows, the slowest first.
 
-    Parameters
-    ----------
-    case : Case
-    seen : sequence of DriveActivity
-
     Returns
     -------
     tuple of SlowerThanModel
@@ -69,10 +64,6 @@ def slower_than_model(case: Case, seen: Sequence[DriveActivity]) -> tuple[Slower
 
 def most_slowed(case: Case) -> float:
     """Return how many times as long the slowest drive takes by what it did, as its model and peers tell.
-
-    Parameters
-    ----------
-    case : Case
 
     Returns
     -------
@@ -116,11 +107,6 @@ def _most_s(numbers: DriveParameters, size: float) -> float:
 
 def shared_by(case: Case, slow: Sequence[SlowerThanModel]) -> str | None:
     """Return the shared link behind which all slow drives are, and no other that is known.
-
-    Parameters
-    ----------
-    case : Case
-    slow : sequence of SlowerThanModel
 
     Returns
     -------

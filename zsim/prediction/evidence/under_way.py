@@ -11,8 +11,8 @@ from statistics import NormalDist
 
 from zsim.case.case import Case
 from zsim.prediction.evidence.noise import noise
+from zsim.prediction.progress.case_priors import births, drifts, even_course, known_tilt, one_sweep
 from zsim.prediction.progress.course import Course, straight, with_zones
-from zsim.prediction.progress.little_known import births, drifts, even_course, known_tilt, one_sweep
 from zsim.prediction.progress.moments import facts_of, with_clocks
 from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.progress.remaining import SHARES, remaining

@@ -19,9 +19,9 @@ from zsim.prediction.inputs.bad_sectors import (
     clustered,
     error_seconds,
     generator_of,
-    is_read,
     reckoned,
     sick_order,
+    sick_that_are_read,
     spare_children,
 )
 from zsim.prediction.inputs.hardware import vdev_models
@@ -33,19 +33,15 @@ Found = tuple[list[BadSector], int]
 def bad_sectors_of(case: Case, tiling: Tiling) -> dict[int, Found]:
     """Return the bad sectors of every drive that has some and is read, by leaf.
 
-    Parameters
-    ----------
-    case : Case
-    tiling : Tiling
-
     Returns
     -------
     dict of int to tuple
         The sectors, in clusters, as many as are stated but no more than the drive holds; and the blocks of
         which there is no other copy in which they lie.
     """
-    sick = [(leaf, count) for leaf, count in sick_order(case) if is_read(case, leaf)]
-    return {leaf: _Placing(case, tiling, leaf).placed(count) for leaf, count in sick}
+    return {
+        leaf: _Placing(case, tiling, leaf).placed(count) for leaf, count in sick_that_are_read(case).items()
+    }
 
 
 @dataclass

@@ -132,11 +132,6 @@ class ExactRun:
 def member_result(run: RunResult, setup: RunSetup) -> MemberResult:
     """Return an exact run as the one member of its ensemble.
 
-    Parameters
-    ----------
-    run : RunResult
-    setup : RunSetup
-
     Returns
     -------
     MemberResult

@@ -197,10 +197,6 @@ class Tiling:
 def evenly(pool: Miniature) -> Miniature:
     """Return a population with all its metaslabs as far apart.
 
-    Parameters
-    ----------
-    pool : Miniature
-
     Returns
     -------
     Miniature
@@ -262,10 +258,6 @@ class Prepared:
 
     def moved_copies(self, tile: Tile) -> tuple[I64, I64]:
         """Return where a tile's further copies lie.
-
-        Parameters
-        ----------
-        tile : Tile
 
         Returns
         -------

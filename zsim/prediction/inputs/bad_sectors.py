@@ -24,10 +24,6 @@ from zsim.scenario.one_drive.sick import NO_LIMIT
 def spare_children(case: Case) -> int:
     """Return how many more drives the damaged vdev could lose without losing data.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     int
@@ -126,10 +122,6 @@ def error_seconds(case: Case, *, redundant: bool) -> float:
 def reckoned(case: Case) -> ReadErrors:
     """Return what a read of a bad sector does where none was simulated.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     ReadErrors
@@ -151,9 +143,10 @@ def sick_order(case: Case) -> list[tuple[int, int]]:
     return [(case.scenario.leaf_of(each.drive), each.count) for each in sick]
 
 
-def is_read(case: Case, leaf: int) -> bool:
-    """Tell whether the operation reads a leaf: those of the damaged vdev, of a scrub all."""
-    return case.operation == "scrub" or leaf in range(case.layout.vdevs[0].children)
+def sick_that_are_read(case: Case) -> dict[int, int]:
+    """Return those that the operation reads, by leaf: drives of the damaged vdev, of a scrub all."""
+    sick, every = sick_order(case), case.operation == "scrub"
+    return {leaf: count for leaf, count in sick if every or leaf < case.layout.vdevs[0].children}
 
 
 def recovery(
@@ -177,7 +170,7 @@ def recovery(
     if not case.scenario.bad_sectors:
         return ()
     left, found = spare_children(case), []
-    read = {leaf: count for leaf, count in sick_order(case) if is_read(case, leaf)}
+    read = sick_that_are_read(case)
     of = {leaf: (known or {}).get(leaf) or reckoned(case) for leaf in read}
     moments = {
         leaf: failing_reads(case, leaf, round(of[leaf].share * count), of[leaf].read_bytes) * sound_s

@@ -13,11 +13,11 @@ import numpy as np
 from zsim.base.arrays import I64
 from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
-from zsim.case.loads import CLIENT_READ_S, WRITES, request_bytes, write_rate
+from zsim.case.loads import CLIENT_READ_S, request_bytes, write_rate
 from zsim.engine.leaf_rules import wait_of_bin
 from zsim.engine.model import NOT_REPAIRED, ClientModel, PlaneModel, VdevModel, WriterModel
 from zsim.operation.run import Run, RunResult, RunSetup
-from zsim.scenario.parts import DAY_SECONDS, Load
+from zsim.scenario.parts import DAY_SECONDS, WRITES, Load
 from zsim.scenario.releases.capacity import vdev_sizes
 from zsim.scenario.releases.profile import COPIES, ReleaseProfile
 
@@ -95,10 +95,6 @@ def _favour(case: Case) -> tuple[float, ...]:
 
 def log_bytes(case: Case) -> int:
     """Return the size of a block of the intent log.
-
-    Parameters
-    ----------
-    case : Case
 
     Returns
     -------
@@ -220,10 +216,6 @@ def _means(groups: Sequence[ClientModel], run: RunResult) -> list[tuple[int, flo
 def repaired(model: PlaneModel) -> PlaneModel:
     """Return the pool once the damaged vdevs are whole again.
 
-    Parameters
-    ----------
-    model : PlaneModel
-
     Returns
     -------
     PlaneModel
@@ -288,11 +280,6 @@ def now_at(case: Case, moment: float) -> Now:
 
 def set_by(release: ReleaseProfile, now: Now) -> ReleaseProfile:
     """Return a release with the tunables of the hour, as far as it has them.
-
-    Parameters
-    ----------
-    release : ReleaseProfile
-    now : Now
 
     Returns
     -------

@@ -85,10 +85,6 @@ def place_of(inputs: Sequence[Unknown], name: str) -> int | None:
 def unknowns(case: Case) -> tuple[Unknown, ...]:
     """Return the unknown inputs of a scenario.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     tuple of Unknown

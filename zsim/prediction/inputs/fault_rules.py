@@ -43,10 +43,6 @@ _NAMES = {"zed": "ZED", "zfsd": "zfsd", "fmd": "the fault manager (fmd)"}
 def fault_rule(case: Case) -> FaultRule | None:
     """Return the rule by which drives of a case are faulted; None where nothing watches them.
 
-    Parameters
-    ----------
-    case : Case
-
     Notes
     -----
     From 2.3.0 on ZED faults no drive while another of the same vdev has had errors, since the cause may lie

@@ -83,11 +83,6 @@ def drive_parameters(
 def in_phase(numbers: DriveParameters, leaf: int) -> DriveParameters:
     """Return the numbers of one drive: no two drives are at the same angle.
 
-    Parameters
-    ----------
-    numbers : DriveParameters
-    leaf : int
-
     Returns
     -------
     DriveParameters
@@ -110,10 +105,6 @@ def cached_extents(model: DriveModel) -> int:
 
 def plane_model(case: Case) -> PlaneModel:
     """Return the data plane of a case in its world.
-
-    Parameters
-    ----------
-    case : Case
 
     Returns
     -------
@@ -183,10 +174,6 @@ def under(model: PlaneModel, case: Case) -> PlaneModel:
 def written_in_place(case: Case) -> frozenset[int]:
     """Return the leaves of the layout that are written.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     frozenset of int
@@ -228,10 +215,6 @@ def on_own_ports(model: PlaneModel) -> PlaneModel:
 
 def vdev_models(case: Case) -> tuple[VdevModel, ...]:
     """Return the top-level vdevs; the first one is the damaged one, its first drives are replaced.
-
-    Parameters
-    ----------
-    case : Case
 
     Returns
     -------
@@ -279,10 +262,6 @@ def _vdev(spec: VdevSpec, case: Case, first: int, replaced: int) -> VdevModel:
 
 def shared_links(case: Case) -> tuple[tuple[LinkModel, ...], dict[int, int]]:
     """Return the shared links of a scenario, and which link each leaf plugs into.
-
-    Parameters
-    ----------
-    case : Case
 
     Returns
     -------

@@ -115,10 +115,6 @@ def _position(drive: DriveModel) -> float:
 def kind_of_scenario(case: Case) -> Mapping[str, float]:
     """Return what tells scenarios of different kinds apart.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     mapping of str to float

@@ -13,10 +13,6 @@ LARGE_BLOCKS = whole_constant("work.room_blocks")
 def make_room(blocks: int) -> None:
     """Give back what is at rest if about so many blocks, to be laid out or run on, are many.
 
-    Parameters
-    ----------
-    blocks : int
-
     Notes
     -----
     A run takes some 500 bytes a block, in its tables and in its plane.

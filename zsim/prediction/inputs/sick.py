@@ -50,11 +50,6 @@ def _slow_drives(case: Case) -> set[int]:
 def without_slow(case: Case, leaves: Collection[int]) -> Case:
     """Return the case with some drives as good as their peers.
 
-    Parameters
-    ----------
-    case : Case
-    leaves : collection of int
-
     Returns
     -------
     Case

@@ -272,10 +272,6 @@ def _issued(scan: RunningScan, needed: float, visited: float) -> float | None:
 def overshoot(scan: RunningScan) -> float:
     """Return by how much the counters of a scan have gone beyond its total, as a share of that, 1 at most.
 
-    Parameters
-    ----------
-    scan : RunningScan
-
     Returns
     -------
     float
@@ -364,11 +360,6 @@ def _issues_early(scan: RunningScan, course: Course) -> bool:
 
 def needed_by(scan: RunningScan, course: Course) -> float | None:
     """Return the share of ALLOC that has to be issued, by the counters.
-
-    Parameters
-    ----------
-    scan : RunningScan
-    course : Course
 
     Returns
     -------

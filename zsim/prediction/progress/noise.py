@@ -115,10 +115,6 @@ def progress_number(name: str, unit: str = "1") -> float:
         Such as ``layout.reach``.
     unit : str
         That it is given in there.
-
-    Returns
-    -------
-    float
     """
     return float(number_in(MODEL, name, unit))
 
@@ -160,10 +156,6 @@ class Stretch(NamedTuple):
 
 def reading_errors(stretches: Sequence[Stretch]) -> F64:
     """Return what reading the clock and the counters leaves open of the times of stretches.
-
-    Parameters
-    ----------
-    stretches : sequence of Stretch
 
     Returns
     -------

@@ -16,13 +16,13 @@ CACHE_BYTES = whole_constant("answer.cache_bytes")
 
 
 def advice(
-    bench: Baseline, middle_s: float, alternatives: tuple[Alternative, ...], without: Mapping[str, float]
+    baseline: Baseline, middle_s: float, alternatives: tuple[Alternative, ...], without: Mapping[str, float]
 ) -> tuple[Advice, ...]:
     """Return what to change first, with what it saves; only what saves enough to be worth saying.
 
     Every drive on a port of its own is what `without_each` has tried as a link that takes no time.
     """
-    found = [*_hardware_advice(bench, middle_s)]
+    found = [*_hardware_advice(baseline, middle_s)]
     if "link" in without:
         action, why = "give every drive a port of its own", "the shared link holds drives up"
         found.append(Advice(action=action, why=why, saves_s=middle_s - without["link"]))
@@ -41,8 +41,8 @@ def most_saved_first(*found: Advice) -> tuple[Advice, ...]:
     return tuple(sorted(found, key=lambda each: -(each.saves_s or 0.0)))
 
 
-def _hardware_advice(bench: Baseline, middle_s: float) -> list[Advice]:
-    model = bench.result.model
+def _hardware_advice(baseline: Baseline, middle_s: float) -> list[Advice]:
+    model = baseline.result.model
     trials: list[tuple[str, str, PlaneModel]] = []
     target = next((leaf.drive for leaf in model.leaves if leaf.role == "target"), None)
     if target is not None and target.kind == "mechanical":
@@ -57,7 +57,7 @@ def _hardware_advice(bench: Baseline, middle_s: float) -> list[Advice]:
             trials.append(
                 ("switch the replacement drive's write cache on", "its writes then lose fewer turns", cached)
             )
-        if target.physical_sector_bytes > (1 << bench.case.ashift):
+        if target.physical_sector_bytes > (1 << baseline.case.ashift):
             native = with_leaves(
                 model,
                 "target",
@@ -66,6 +66,6 @@ def _hardware_advice(bench: Baseline, middle_s: float) -> list[Advice]:
             why = "with this ashift, writes cover the drive's 4 KiB sectors in part, and each costs a turn"
             trials.append(("replace with a drive of native 512-byte sectors", why, native))
     return [
-        Advice(action=action, why=why, saves_s=middle_s * (1.0 - bench.time(model=changed)))
+        Advice(action=action, why=why, saves_s=middle_s * (1.0 - baseline.time(model=changed)))
         for action, why, changed in trials
     ]

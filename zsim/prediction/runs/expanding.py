@@ -83,10 +83,6 @@ def starting_txgs(reflow: Reflow, space: int, filled: float, rate: float, timeou
         Pace of the copying [bytes/s].
     timeout : float
         zfs_txg_timeout [s].
-
-    Returns
-    -------
-    int
     """
     reached, txgs = reflow.scratch_bytes, 1
     while reached < space and (reflow.limit(reached) - reached) * filled < timeout * rate:
@@ -107,10 +103,6 @@ def _ranges(setup: RunSetup) -> Reflow:
 
 def healthy_scrub(model: PlaneModel) -> PlaneModel:
     """Return the plane after the expansion: its new drive is one of the vdev's.
-
-    Parameters
-    ----------
-    model : PlaneModel
 
     Returns
     -------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zsim.base import model_data
 from zsim.base.constants import constant, whole_constant
 from zsim.base.parsed import rows, tables
-from zsim.base.units import format_duration
+from zsim.base.units import format_duration, format_percent
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.run import Run
@@ -200,7 +200,8 @@ def knob_advice(case: Case, middle_s: float, clients: Sequence[Clients]) -> tupl
     return (
         Advice(
             action=f"set {sysctl_name(knob.name) if case.platform == 'freebsd' else knob.name}={knob.value}",
-            why=f"{cost}the saving is known to {100 * effect.error:.0f} % of the time (zsim tune tries more)",
+            why=f"{cost}the saving is known to {format_percent(effect.error)} of the time "
+            "(zsim tune tries more)",
             saves_s=middle_s * (1.0 - effect.ratio),
         ),
     )

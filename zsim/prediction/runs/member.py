@@ -133,10 +133,6 @@ def _ends(run: RunResult, setup: RunSetup) -> list[tuple[str, float]]:
 def run_and_quiet(setup: RunSetup) -> tuple[RunResult, float]:
     """Run to the end, and some txgs more.
 
-    Parameters
-    ----------
-    setup : RunSetup
-
     Returns
     -------
     result : RunResult
@@ -182,12 +178,6 @@ def second_of(case: Case, alone_s: float) -> SecondReplacement:
 
 def setup_of(case: Case, pool: WorldPopulation, model: PlaneModel) -> RunSetup:
     """Return the run of a miniature.
-
-    Parameters
-    ----------
-    case : Case
-    pool : WorldPopulation
-    model : PlaneModel
 
     Returns
     -------
@@ -307,11 +297,6 @@ def _small(case: Case, pool: WorldPopulation, model: PlaneModel, *, in_order: bo
 def slab_bytes(case: Case, pool: WorldPopulation) -> float:
     """Return what the miniature has in each stretch of metaslabs, on each drive.
 
-    Parameters
-    ----------
-    case : Case
-    pool : WorldPopulation
-
     Returns
     -------
     float
@@ -355,11 +340,6 @@ def scaled_limits(release: ReleaseProfile, scale: float) -> ReleaseProfile:
 
 def share_correction(case: Case, pool: WorldPopulation) -> float:
     """Return how much more of the real pool than of its miniature a resilver repairs.
-
-    Parameters
-    ----------
-    case : Case
-    pool : WorldPopulation
 
     Returns
     -------

@@ -84,11 +84,6 @@ def is_tile(case: Case, model: PlaneModel, pool: WorldPopulation) -> bool:
 def in_windows(case: Case, model: PlaneModel) -> bool:
     """Tell whether nothing in the operation depends on what was done long before.
 
-    Parameters
-    ----------
-    case : Case
-    model : PlaneModel
-
     Returns
     -------
     bool
@@ -156,12 +151,6 @@ def whole_plan(case: Case, pool: WorldPopulation) -> WindowPlan:
 def as_tile(plan: WindowPlan, case: Case, pool: WorldPopulation) -> WindowPlan:
     """Return a plan with how often a population is in the pool.
 
-    Parameters
-    ----------
-    plan : WindowPlan
-    case : Case
-    pool : WorldPopulation
-
     Returns
     -------
     WindowPlan
@@ -188,12 +177,6 @@ def tile_run(
 
 def tile_setup(case: Case, model: PlaneModel, pool: WorldPopulation) -> RunSetup:
     """Return the run of a tile's blocks in the middle of the places of all tiles.
-
-    Parameters
-    ----------
-    case : Case
-    model : PlaneModel
-    pool : WorldPopulation
 
     Returns
     -------

@@ -31,9 +31,8 @@ from zsim.prediction.inputs.bad_sectors import (
     clustered,
     error_seconds,
     generator_of,
-    is_read,
     reckoned,
-    sick_order,
+    sick_that_are_read,
     spare_children,
 )
 from zsim.prediction.inputs.fault_rules import fault_rule
@@ -52,12 +51,12 @@ WORTH_NAMING = constant("answer.worth_naming")
 WORTH_SAYING = constant("answer.worth_saying")
 
 
-def without_faulted(bench: Baseline, lost: Iterable[LostTime]) -> float:
+def without_faulted(baseline: Baseline, lost: Iterable[LostTime]) -> float:
     """Return the duration without the drives that are faulted, over that with them.
 
     Parameters
     ----------
-    bench : Baseline
+    baseline : Baseline
     lost : iterable of LostTime
         What the bad sectors of each drive cost.
 
@@ -67,16 +66,16 @@ def without_faulted(bench: Baseline, lost: Iterable[LostTime]) -> float:
         1 where none of the drives that are faulted is slow [1].
     """
     faulted = [each.drive for each in lost if each.faulted_s is not None]
-    if not set(faulted) & slow_leaves(bench.case):
+    if not set(faulted) & slow_leaves(baseline.case):
         return 1.0
-    model = bench.result.model
+    model = baseline.result.model
     for drive in faulted:
         model = _without(model, drive)
-    return bench.time(model=model)
+    return baseline.time(model=model)
 
 
 def sick_drives(
-    bench: Baseline,
+    baseline: Baseline,
     sound_s: float,
     answer_s: float,
     lost: Iterable[LostTime] = (),
@@ -86,7 +85,7 @@ def sick_drives(
 
     Parameters
     ----------
-    bench : Baseline
+    baseline : Baseline
     sound_s : float
         The answer without the time that bad sectors take [s].
     answer_s : float
@@ -97,30 +96,32 @@ def sick_drives(
         Such an answer with one slow drive, by its leaf, as good as its peers; by default the ratio is that of
         the world shown [s].
     """
-    case = bench.case
+    case = baseline.case
     by_leaf = {each.drive: each for each in lost}
     known = predicted_s or {}
-    found = (_one(bench, leaf, (sound_s, answer_s, known.get(leaf)), by_leaf) for leaf in sick_leaves(case))
+    found = (
+        _one(baseline, leaf, (sound_s, answer_s, known.get(leaf)), by_leaf) for leaf in sick_leaves(case)
+    )
     return tuple(sorted(found, key=lambda each: each.sound_s))
 
 
 def _one(
-    bench: Baseline, leaf: int, seconds: tuple[float, float, float | None], lost: dict[int, LostTime]
+    baseline: Baseline, leaf: int, seconds: tuple[float, float, float | None], lost: dict[int, LostTime]
 ) -> SickDrive:
-    case, run = bench.case, bench.shown.run
+    case, run = baseline.case, baseline.shown.run
     sound_s, answer_s, predicted_s = seconds
     others = math.fsum(each.seconds for drive, each in lost.items() if drive != leaf)
     own = lost.get(leaf, LostTime(leaf, 0.0, 0, 0.0, None))
-    share = bench.time(model=_as_sound(bench, leaf)) if leaf in slow_leaves(case) else 1.0
+    share = baseline.time(model=_as_sound(baseline, leaf)) if leaf in slow_leaves(case) else 1.0
     well_s = sound_s * share if predicted_s is None else predicted_s
     sound, rule = well_s + others, fault_rule(case)
     offline = None
     if _may_go(case, leaf):
         # Beside a sound drive: what reading one drive less brings differs less from world to world.
-        offline = well_s * bench.time(model=_without(bench.result.model, leaf)) / share + others
+        offline = well_s * baseline.time(model=_without(baseline.result.model, leaf)) / share + others
     return SickDrive(
         drive=case.scenario.drive_of(leaf),
-        name=bench.result.model.leaves[leaf].name,
+        name=baseline.result.model.leaves[leaf].name,
         utilisation=min(1.0, float(run.leaves["busy"][leaf]) / max(run.end, 1e-9)),
         sets_pace=sound < (1.0 - WORTH_NAMING) * answer_s,
         sound_s=sound,
@@ -136,10 +137,10 @@ def _one(
     )
 
 
-def _as_sound(bench: Baseline, leaf: int) -> PlaneModel:
+def _as_sound(baseline: Baseline, leaf: int) -> PlaneModel:
     """Return the plane with one drive as good as its peers."""
-    model = bench.result.model
-    well = plane_model(without_slow(bench.case, (leaf,)))
+    model = baseline.result.model
+    well = plane_model(without_slow(baseline.case, (leaf,)))
     leaves = tuple(
         replace(old, drive=new.drive, health=SOUND, name=new.name) if number == leaf else old
         for number, (old, new) in enumerate(zip(model.leaves, well.leaves, strict=True))
@@ -186,24 +187,24 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def read_errors(bench: Baseline) -> dict[int, ReadErrors]:
+def read_errors(baseline: Baseline) -> dict[int, ReadErrors]:
     """Return what a read of a bad sector does, by leaf, of every drive that has some and is read.
 
     Parameters
     ----------
-    bench : Baseline
+    baseline : Baseline
         The world shown.
     """
-    sick = [leaf for leaf, _ in sick_order(bench.case) if is_read(bench.case, leaf)]
+    sick = sick_that_are_read(baseline.case)
     if not sick:
         return {}
-    table, wanted = _blocks_read(bench)
-    return {leaf: _read_errors(bench, table, wanted, leaf) for leaf in sick}
+    table, wanted = _blocks_read(baseline)
+    return {leaf: _read_errors(baseline, table, wanted, leaf) for leaf in sick}
 
 
-def _blocks_read(bench: Baseline) -> tuple[BlockTable, Truths]:
+def _blocks_read(baseline: Baseline) -> tuple[BlockTable, Truths]:
     """Return the blocks of the world shown, and which of them the operation reads."""
-    case, model, pool = bench.case, bench.result.model, bench.pool
+    case, model, pool = baseline.case, baseline.result.model, baseline.pool
     if case.operation in COPIES:
         table = pool.table
         vdev = damaged_vdev(model.vdevs[0])
@@ -211,12 +212,12 @@ def _blocks_read(bench: Baseline) -> tuple[BlockTable, Truths]:
         # What copies by address reads all, but for groups of a dRAID that miss nothing.
         every = np.ones(len(table), bool)
         return table, touched(table.dva_offset[:, 0], table.psize, vdev) if grouped else every
-    setup = tile_setup(case, model, pool) if bench.tiled else setup_of(case, pool, model)
+    setup = tile_setup(case, model, pool) if baseline.tiled else setup_of(case, pool, model)
     return setup.blocks, wanted_blocks(setup)
 
 
-def _read_errors(bench: Baseline, table: BlockTable, wanted: Truths, leaf: int) -> ReadErrors:
-    case, vdevs = bench.case, bench.result.model.vdevs
+def _read_errors(baseline: Baseline, table: BlockTable, wanted: Truths, leaf: int) -> ReadErrors:
+    case, vdevs = baseline.case, baseline.result.model.vdevs
     number, child = place_of_leaf(vdevs, leaf)
     vdev = vdevs[number]
     every = HeldSpace(vdev, child, VdevExtents.of_blocks(table, vdev, number, np.ones(len(table), bool)))
@@ -224,18 +225,18 @@ def _read_errors(bench: Baseline, table: BlockTable, wanted: Truths, leaf: int) 
     if len(held.row) == 0:
         return reckoned(case)._replace(share=0.0, blocks=0.0)
     share = float(held.asize.sum()) / (every.bytes * every.width)
-    read = HeldSpace(vdev, child, _chunks(bench, vdev) if case.operation == "rebuild" else held)
+    read = HeldSpace(vdev, child, _chunks(baseline, vdev) if case.operation == "rebuild" else held)
     blocks = _blocks(case, every, table, wanted, leaf)
     count = round(sickness_number("recovery", "trial.reads"))
     even = (np.arange(count) + generator_of(case, leaf).random(count)) * (read.bytes / count)
     places = [read.sector(float(at)).place for at in even]
-    sick = with_bad_sectors(case, bench.result.model, {leaf: places}, may_fault=False)
-    found = bench.run(model=sick)
+    sick = with_bad_sectors(case, baseline.result.model, {leaf: places}, may_fault=False)
+    found = baseline.run(model=sick)
     health = found.run.health[leaf]
     errors = int(health["errors"])
     if errors == 0:
         return reckoned(case)._replace(share=share, blocks=blocks)
-    longer_s = max(0.0, found.time_s - bench.result.time_s) / bench.result.scale
+    longer_s = max(0.0, found.time_s - baseline.result.time_s) / baseline.result.scale
     return ReadErrors(
         wait_s=longer_s / errors,
         each_s=error_seconds(case, redundant=spare_children(case) > 0),
@@ -246,14 +247,14 @@ def _read_errors(bench: Baseline, table: BlockTable, wanted: Truths, leaf: int) 
     )
 
 
-def _chunks(bench: Baseline, vdev: VdevModel) -> VdevExtents:
+def _chunks(baseline: Baseline, vdev: VdevModel) -> VdevExtents:
     """Return what a rebuild of the sampled metaslabs reads: chunks of what is allocated there."""
-    sample = sampled_metaslabs(bench.case, bench.pool, bench.result.model)
+    sample = sampled_metaslabs(baseline.case, baseline.pool, baseline.result.model)
     chunks = chunks_of(
         *allocated_ranges(sample.table, 0),
         damaged_vdev(vdev),
         metaslab_bytes=1 << sample.metaslab_shift,
-        segment_bytes=int(bench.case.release.tunables["zfs_rebuild_max_segment"]),
+        segment_bytes=int(baseline.case.release.tunables["zfs_rebuild_max_segment"]),
     )
     none = np.zeros(len(chunks), np.int64)
     return VdevExtents(chunks.offset, chunks.psize, chunks.psize, none, none)

@@ -19,7 +19,7 @@ from zsim.prediction.inputs.hardware import on_own_ports, shared_link, under
 from zsim.prediction.inputs.population import NoRoomError, WorldPopulation, miniature
 from zsim.prediction.runs.expanding import healthy_scrub
 from zsim.prediction.runs.member import MemberResult, run_member
-from zsim.prediction.runs.middle import SHOWN_BLOCKS, MiddleWorld, is_narrow
+from zsim.prediction.runs.middle_world import SHOWN_BLOCKS, MiddleWorld, is_narrow
 from zsim.prediction.runs.one_tile import is_tile, run_pool, run_world
 from zsim.scenario.evidence import MOVES
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
@@ -129,18 +129,18 @@ class Baseline:
         self._lighter.clear()
 
 
-def bench_of(middle: MiddleWorld) -> Baseline:
+def baseline_of(middle: MiddleWorld) -> Baseline:
     """Return the first tile of the middle world, which has been run, with all that is known of that world."""
     first = middle.first_tile() or run_pool(middle.case, middle.pool, middle.model)
     return Baseline(middle.case, middle.pool, first, middle.result())
 
 
-def other_order(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
+def other_order(baseline: Baseline, middle_s: float) -> tuple[Alternative, ...]:
     """Return the other scan order on the same pool, and the other way to repair where there is one.
 
     Parameters
     ----------
-    bench : Baseline
+    baseline : Baseline
     middle_s : float
         The answer [s].
 
@@ -150,46 +150,46 @@ def other_order(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
         The answer times the ratio of the two on the world that is shown [s]; none of an expansion or a
         removal.
     """
-    release = bench.case.release
-    if bench.case.operation in MOVES:
+    release = baseline.case.release
+    if baseline.case.operation in MOVES:
         return ()
-    if bench.case.operation == "rebuild":
-        return healing(bench, middle_s)
+    if baseline.case.operation == "rebuild":
+        return healing(baseline, middle_s)
     if release.order == "sorted":
         name, other = "legacy", release.with_tunables({"zfs_scan_legacy": 1})
         note = f"{release.name} with zfs_scan_legacy=1"
     else:
-        compared = bench.case.candidates.sorted_release
+        compared = baseline.case.candidates.sorted_release
         assert compared is not None
         name, other = "sorted", compared
         note = f"the same pool under {other.name}"
-    time_s = middle_s * bench.time(release=other)
+    time_s = middle_s * baseline.time(release=other)
     found = Alternative(name=name, resilver_s=Quantiles(p50=time_s), note=note)
-    return (found, *healing(bench, middle_s))
+    return (found, *healing(baseline, middle_s))
 
 
-def verifying_scrub(bench: Baseline) -> float | None:
+def verifying_scrub(baseline: Baseline) -> float | None:
     """Return how long the scrub that follows a copy takes, relative to it; None: none follows.
 
     It reads the whole pool, with the new drive or the distributed spare in place (vdev_rebuild.c: 2.0 always
     starts one, later releases where zfs_rebuild_scrub_enabled is set; vdev_raidz.c: zfs_scrub_after_expand).
     """
-    release = bench.case.release
-    if bench.case.operation == "expand" and release.tunables.get("zfs_scrub_after_expand", 1):
-        grown = replace(healthy_scrub(bench.result.model), scan=scan_rules(release, "scrub"))
-        return bench.time(model=grown, operation="scrub")
-    if bench.case.operation != "rebuild" or not release.tunables.get("zfs_rebuild_scrub_enabled", 1):
+    release = baseline.case.release
+    if baseline.case.operation == "expand" and release.tunables.get("zfs_scrub_after_expand", 1):
+        grown = replace(healthy_scrub(baseline.result.model), scan=scan_rules(release, "scrub"))
+        return baseline.time(model=grown, operation="scrub")
+    if baseline.case.operation != "rebuild" or not release.tunables.get("zfs_rebuild_scrub_enabled", 1):
         return None
-    model = replace(repaired(bench.result.model), scan=scan_rules(release, "scrub"))
-    return bench.time(model=model, operation="scrub")
+    model = replace(repaired(baseline.result.model), scan=scan_rules(release, "scrub"))
+    return baseline.time(model=model, operation="scrub")
 
 
-def healing(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
+def healing(baseline: Baseline, middle_s: float) -> tuple[Alternative, ...]:
     """Return the other way to repair: a healing resilver, or a sequential rebuild.
 
     Parameters
     ----------
-    bench : Baseline
+    baseline : Baseline
     middle_s : float
         The answer [s].
 
@@ -198,41 +198,45 @@ def healing(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
     tuple of Alternative
         The answer times the ratio on the world that is shown [s]; none where ZFS cannot rebuild the vdev.
     """
-    release, vdev = bench.case.release, bench.case.layout.vdevs[0]
+    release, vdev = baseline.case.release, baseline.case.layout.vdevs[0]
     kind = kind_of(vdev.kind)
-    if not kind.can_be_rebuilt_by(release) or (bench.case.replace > 1 and kind.is_replicated):
+    if not kind.can_be_rebuilt_by(release) or (baseline.case.replace > 1 and kind.is_replicated):
         return ()
-    other: Operation = "resilver" if bench.case.operation == "rebuild" else "rebuild"
+    other: Operation = "resilver" if baseline.case.operation == "rebuild" else "rebuild"
     name = "healing resilver" if other == "resilver" else "sequential rebuild"
     note = "verifies as it goes" if other == "resilver" else "a scrub has to verify it afterwards"
-    time_s = middle_s * (_small_rebuild(bench) if _is_crowded(bench, other) else bench.time(operation=other))
+    time_s = middle_s * (
+        _small_rebuild(baseline) if _is_crowded(baseline, other) else baseline.time(operation=other)
+    )
     return (Alternative(name=name, resilver_s=Quantiles(p50=time_s), note=note),)
 
 
-def _is_crowded(bench: Baseline, other: Operation) -> bool:
+def _is_crowded(baseline: Baseline, other: Operation) -> bool:
     """Tell whether a rebuild on as many blocks would simulate hardly anything but what clients ask for."""
     asked = math.fsum(
-        each.count * each.blocks / (each.think_s + READ_S) for each in bench.result.model.clients
+        each.count * each.blocks / (each.think_s + READ_S) for each in baseline.result.model.clients
     )
     return other == "rebuild" and asked > CROWD
 
 
-def _small_rebuild(bench: Baseline) -> float:
+def _small_rebuild(baseline: Baseline) -> float:
     """Return the duration of a rebuild on a small population, over the result's.
 
     A rebuild reads whole metaslabs, and how many of them are simulated changes little.
     """
-    case = replace(bench.case, operation="rebuild")
+    case = replace(baseline.case, operation="rebuild")
     pool = miniature(case, blocks=RECORD_BLOCKS)
-    return run_member(case, pool=pool, model=under(bench.result.model, case)).time_s / bench.result.time_s
+    return (
+        run_member(case, pool=pool, model=under(baseline.result.model, case)).time_s / baseline.result.time_s
+    )
 
 
-def unloaded(bench: Baseline, middle_s: float) -> float | None:
+def unloaded(baseline: Baseline, middle_s: float) -> float | None:
     """Return the duration without the load that is stated; None where none is.
 
     Parameters
     ----------
-    bench : Baseline
+    baseline : Baseline
     middle_s : float
         The answer [s].
 
@@ -241,11 +245,11 @@ def unloaded(bench: Baseline, middle_s: float) -> float | None:
     float or None
         The answer times the ratio without and with the load on the world that is shown [s].
     """
-    if not bench.case.scenario.load:
+    if not baseline.case.scenario.load:
         return None
-    quiet = replace(bench.result.model, clients=(), writer=WriterModel())
+    quiet = replace(baseline.result.model, clients=(), writer=WriterModel())
     # A run with hours takes its clients from the case, by the hour.
-    return middle_s * replace(bench, case=replace(bench.case, load=())).time(model=quiet)
+    return middle_s * replace(baseline, case=replace(baseline.case, load=())).time(model=quiet)
 
 
 RECORDS = (
@@ -256,12 +260,12 @@ RECORDS = (
 """Sizes of records that pools have most: the defaults of volumes and file systems, of archives [bytes]."""
 
 
-def other_records(bench: Baseline, middle_s: float) -> dict[int, float]:
+def other_records(baseline: Baseline, middle_s: float) -> dict[int, float]:
     """Return the duration with records of other sizes than the stated use of the pool has.
 
     Parameters
     ----------
-    bench : Baseline
+    baseline : Baseline
     middle_s : float
         The answer [s].
 
@@ -272,10 +276,10 @@ def other_records(bench: Baseline, middle_s: float) -> dict[int, float]:
         `RECORD_BLOCKS` [s], of sizes for which these have room.  Empty where the record size is stated or
         known, or goes with a use that is itself sampled.
     """
-    case = bench.case
+    case = baseline.case
     if not case.assumed("recordsize") or case.scenario.history is None or case.facts.records is not None:
         return {}
-    model, most = bench.result.model, case.largest_record
+    model, most = baseline.result.model, case.largest_record
     own = {kind.recordsize for kind in case.history.records}
     sizes = [size for size in RECORDS if size <= most and own != {size}]
     cases = [_of_records(case, size) for size in sizes]
@@ -302,10 +306,6 @@ def _of_records(case: Case, size: int) -> Case:
 def instant(drive: DriveParameters) -> DriveParameters:
     """Return a drive that takes no time.
 
-    Parameters
-    ----------
-    drive : DriveParameters
-
     Returns
     -------
     DriveParameters
@@ -321,12 +321,12 @@ def instant(drive: DriveParameters) -> DriveParameters:
     )
 
 
-def without_each(bench: Baseline, middle_s: float) -> dict[str, float]:
+def without_each(baseline: Baseline, middle_s: float) -> dict[str, float]:
     """Return the duration if one kind of resource took no time.
 
     Parameters
     ----------
-    bench : Baseline
+    baseline : Baseline
     middle_s : float
         The answer [s].
 
@@ -341,22 +341,18 @@ def without_each(bench: Baseline, middle_s: float) -> dict[str, float]:
     Clients ask as often as they do beside the drives there are: those that never pause would ask for ever at
     once of a drive that takes no time.
     """
-    model = at_their_rate(bench.result)
+    model = at_their_rate(baseline.result)
     trials = {
         role: with_leaves(model, role, lambda leaf: replace(leaf, drive=instant(leaf.drive)))
         for role in dict.fromkeys(leaf.role for leaf in model.leaves if leaf.role in ("source", "target"))
     }
     if any(shared_link(model, number) >= 0 for number in range(len(model.leaves))):
         trials["link"] = on_own_ports(model)
-    return {kind: middle_s * bench.time(model=changed) for kind, changed in trials.items()}
+    return {kind: middle_s * baseline.time(model=changed) for kind, changed in trials.items()}
 
 
 def at_their_rate(result: MemberResult) -> PlaneModel:
     """Return the plane with clients that ask as often as they were answered, however fast they are.
-
-    Parameters
-    ----------
-    result : MemberResult
 
     Returns
     -------

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from zsim.base.errors import InputError
 from zsim.base.units import parse_bytes
 from zsim.scenario.layout import Layout
+from zsim.scenario.parts import WRITES
 from zsim.vdevs.kind import NORMAL, kind_of
 
 SMALLEST, LARGEST = 512, 1 << 30
@@ -24,7 +25,6 @@ CLASSES = {
     "sync_write": "sync-write", "async_write": "async-write",
 }  # fmt: skip
 """What the I/O classes of client work are: prefetch reads ahead of streams (OpenZFS dmu_zfetch.c)."""
-WRITES = ("sync-write", "async-write")
 _RATES = re.compile(r"^[^\n]{0,200}\bcapacity[ \t]{1,80}operations[ \t]{1,80}bandwidth\b", re.MULTILINE)
 _SIZES = re.compile(r"^\S{1,255}[ \t]{1,80}sync_read[ \t]{1,80}sync_write\b[^\n]{0,300}$", re.MULTILINE)
 _SIZE = re.compile(r"^req_size[ \t]", re.MULTILINE)

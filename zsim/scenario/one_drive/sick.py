@@ -92,7 +92,8 @@ def sickness(name: str) -> dict[str, dict[str, object]]:
     return {key: value for key, value in data.items() if isinstance(value, dict)}
 
 
-def _read_limit(value: object) -> object:
+def read_limit(value: object) -> float | None:
+    """Return how long drives try to read a bad sector [s]; `NO_LIMIT` of ``none``, None: not stated."""
     if isinstance(value, str) and value.strip().lower() == "none":
         return NO_LIMIT
     if value is None:
@@ -104,7 +105,7 @@ def _read_limit(value: object) -> object:
 
 RecoveryLimit = Annotated[
     float,
-    BeforeValidator(_read_limit),
+    BeforeValidator(read_limit),
     PlainSerializer(lambda limit: "none" if limit == NO_LIMIT else limit),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}], "examples": ["7s", "none"]}),
 ]

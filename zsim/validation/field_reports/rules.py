@@ -155,10 +155,6 @@ def reading_of(row: Row) -> Reading:
     row : Mapping
         One line of the observed rows.
 
-    Returns
-    -------
-    Reading
-
     Raises
     ------
     InputError

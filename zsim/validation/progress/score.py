@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,10 +142,7 @@ def _group(claim: Claim) -> str:
 def summary_of(claims: Iterable[Claim]) -> dict[str, dict[str, float | None]]:
     """Return the scores by class, as plain data."""
     found = scores(sorted(answers_of(claims), key=lambda answer: answer.group))
-    return {
-        name: {field: getattr(score, field) for field in score.__dataclass_fields__}
-        for name, score in found.items()
-    }
+    return {name: asdict(score) for name, score in found.items()}
 
 
 def grid_of(summary: Mapping[str, Mapping[str, float | None]]) -> Grid:

@@ -25,10 +25,6 @@ HALVES = ("first half", "second half")
 def summarise(claims: Sequence[Claim]) -> dict[str, Any]:
     """Return the summary of a validation.
 
-    Parameters
-    ----------
-    claims : sequence of Claim
-
     Returns
     -------
     dict
@@ -57,10 +53,6 @@ def summarise(claims: Sequence[Claim]) -> dict[str, Any]:
 
 def scores(claims: Sequence[Claim]) -> dict[str, Any]:
     """Return median error and coverage of claims, every experiment (or lone row) with weight 1.
-
-    Parameters
-    ----------
-    claims : sequence of Claim
 
     Returns
     -------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from zsim.base.units import format_bytes, format_duration, format_rate
+from zsim.base.units import format_bytes, format_duration, format_percent, format_rate
 from zsim.prediction.answer.tables import Grid
 from zsim.validation.frame import Claim
 
@@ -95,20 +95,20 @@ def score_sentences(summary: Mapping[str, Any]) -> list[str]:
     lines = []
     if summary["median_error"] is not None:
         lines.append(
-            f"Median error of {summary['scored']} durations: {100 * summary['median_error']:.1f} %"
+            f"Median error of {summary['scored']} durations: {format_percent(summary['median_error'], 1)}"
             " (each experiment counts once)."
         )
     if summary["coverage"] is not None:
         low, high = 100 * summary["coverage_low"], 100 * summary["coverage_high"]
         lines.append(
-            f"p10-p90 covers {100 * summary['coverage']:.0f} % of them (80 % aimed at; 95 % interval of this"
-            f" share {low:.0f} to {high:.0f} %)."
+            f"p10-p90 covers {format_percent(summary['coverage'])} of them (80 % aimed at; 95 % interval of"
+            f" this share {low:.0f} to {high:.0f} %)."
         )
     stated = summary["stated"]
     if stated["median_error"] is not None:
         lines.append(
             f"Of the {stated['scored']} that state drive, layout and data ({stated['experiments']}"
-            f" experiments): median error {100 * stated['median_error']:.1f} %, p10-p90 covers"
+            f" experiments): median error {format_percent(stated['median_error'], 1)}, p10-p90 covers"
             f" {unsigned_percent(stated['coverage'])}."
         )
     for name, rule in summary["rules_of_thumb"].items():
@@ -121,10 +121,10 @@ def rule_sentence(name: str, rule: Mapping[str, Any]) -> str:
     """Say how good a rule of thumb is beside the predictions on the same rows."""
     words = {"average_rate": "bytes per drive / average rate", "status_eta": "the ETA of zpool status"}[name]
     ours = rule["median_error_of_predictions_on_the_same"]
-    beside = "nothing predicted" if ours is None else f"zsim {100 * ours:.1f} %"
+    beside = "nothing predicted" if ours is None else f"zsim {format_percent(ours, 1)}"
     return (
-        f"Rule of thumb '{words}': median error {100 * rule['median_error']:.1f} % on {rule['scored']} rows"
-        f" ({beside} on the same)."
+        f"Rule of thumb '{words}': median error {format_percent(rule['median_error'], 1)} on"
+        f" {rule['scored']} rows ({beside} on the same)."
     )
 
 

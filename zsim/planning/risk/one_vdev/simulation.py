@@ -123,10 +123,6 @@ def simulate(
     seed : int
     window : bool
         From a drive's failure until it is repaired (with a fixed time) or all are; else from a healthy vdev.
-
-    Returns
-    -------
-    Simulated
     """
     ends = np.asarray((np.inf,) if window else horizons)
     # Each period has its own stream: their errors are independent.

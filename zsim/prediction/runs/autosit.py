@@ -22,10 +22,6 @@ PROBE_BLOCKS = whole_constant("work.sit_out_blocks")
 def sits_out(case: Case) -> frozenset[int]:
     """Return the drives that sit out in a case.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     frozenset of int

@@ -22,7 +22,7 @@ WATCHED_CHILDREN = whole_constant("clients.watched_children")
 STARVATIONS = constant("clients.starvations")
 
 
-def stretch(bench: Baseline, blocks: int) -> RunResult:
+def run_for_waits(baseline: Baseline, blocks: int) -> RunResult:
     """Return a run of the operation that is long enough for what clients wait.
 
     A drive serves a stream before a read elsewhere until that is as old as its limit of seconds, and a
@@ -34,19 +34,19 @@ def stretch(bench: Baseline, blocks: int) -> RunResult:
 
     Parameters
     ----------
-    bench : Baseline
+    baseline : Baseline
     blocks : int
         Its population was asked for with so many.
     """
-    case, run = bench.case, bench.shown.run
+    case, run = baseline.case, baseline.shown.run
     stretched = case.operation in ("resilver", "scrub") and case.scenario.load
-    wanted = _seconds(bench.result) if stretched else 0.0
-    if bench.shown is not bench.result or run.end >= wanted:
+    wanted = _seconds(baseline.result) if stretched else 0.0
+    if baseline.shown is not baseline.result or run.end >= wanted:
         return run
     more = min(_most_blocks(case), math.ceil(blocks * wanted / run.end))
     make_room(more)
     # The pool is not kept: of so many blocks, the places that are not run are some megabytes.
-    longer = Run(setup_of(case, miniature(case, blocks=more), bench.result.model))
+    longer = Run(setup_of(case, miniature(case, blocks=more), baseline.result.model))
     longer.forget_blocks()
     result = longer.execute_for(2.0 * wanted)
     longer.release()

@@ -26,10 +26,6 @@ EVEN_VISIT = constant("progress.even_visit")
 def even_courses(case: Case) -> tuple[Course, ...]:
     """Return courses at rates a drive may have, for a pool of which no population can be made.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     tuple of Course, one of each of `EVEN_PACES`
@@ -92,10 +88,6 @@ def even_course(
 def drifts(case: Case) -> float:
     """Return how much of the drift of a scan by address a world has.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     float
@@ -111,10 +103,6 @@ def _refilled(case: Case) -> float:
 
 def births(case: Case) -> float:
     """Return how much of the drift of a scan by object a world has: its last files are rewritten least.
-
-    Parameters
-    ----------
-    case : Case
 
     Returns
     -------
@@ -146,10 +134,6 @@ def is_small(case: Case) -> bool:
 def discrepancy(case: Case) -> float:
     """Return by how much answers of worlds are off as a whole.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     float
@@ -164,10 +148,6 @@ def discrepancy(case: Case) -> float:
 
 def known_tilt(case: Case) -> float:
     """Return how much faster or slower a scan may get on the way than others: shingled drives, root pools.
-
-    Parameters
-    ----------
-    case : Case
 
     Returns
     -------
@@ -196,10 +176,6 @@ def one_sweep(case: Case) -> bool:
 
 def sorted_at_once(case: Case) -> float:
     """Return for how much data a sorted scan has memory to hold the records.
-
-    Parameters
-    ----------
-    case : Case
 
     Returns
     -------

@@ -35,7 +35,7 @@ def with_evidence(prediction: Prediction, evidence: object) -> Scenario:
     return before.changed({"evidence": (*(before.evidence or ()), *more)})
 
 
-def anew(prediction: Prediction, work: Work, provenance: dict[str, JsonValue]) -> Prediction:
+def reweighed(prediction: Prediction, work: Work, provenance: dict[str, JsonValue]) -> Prediction:
     """Return a prediction once its worlds have been weighed anew: what it shows, stretched.
 
     Parameters
