@@ -144,6 +144,7 @@ RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
     WAITS,
     GROUP_ROWS,
     ABOVE,
+    FREE_CHILDREN,
     N_LEAVES,
     N_SERVERS,
     N_LINKS,
@@ -156,8 +157,9 @@ RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
     PROGRAM_MASK,
     ITEM_MASK,
     COPY_MASK,
+    N_CHILDREN,
     TABLE_LENGTH,
-) = range(61)
+) = range(63)
 
 
 # Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a
@@ -193,6 +195,8 @@ QUEUE_BYTES, ZONE_BYTES = QUEUE_DTYPE.itemsize, ZONE_DTYPE.itemsize
 health_of, bad_sectors_of = records_in(HealthRecord, HEALTH), array_in(np.int64, BAD_SECTORS)
 # Children that sit out or may, and room for their latencies.
 sitting_of, latencies_of = records_in(SittingRecord, SITTING), array_in(np.int64, LATENCIES)
+# The first child I/O that each leaf has free, -1: none.
+free_children_of = array_in(np.int64, FREE_CHILDREN)
 # How often clients of each kind waited how long.
 waits_of = array_in(np.int64, WAITS)
 # Room for one drive's choice among what it holds.
@@ -376,6 +380,7 @@ class PlaneMemory:
         # Of the queue rows; the last third are the drives' lists of commands.
         self.bounds = np.zeros((3 * leaves, 2), np.int64)
         self.children = sparse_zeros(sizes["children"], CHILD_DTYPE)
+        self.free_children = np.full(leaves, -1, np.int64)
         self.commands = sparse_zeros(sizes["commands"], COMMAND_DTYPE)
         self.held = np.zeros((leaves, sizes["held"]), np.int32)
         groups = -(-_event_slots(sizes) // LANES)
@@ -423,7 +428,7 @@ class PlaneMemory:
         for name in ("leaves", "servers", "links", "clients", "streams", "records"):
             table[entries[f"N_{name.upper()}"]] = sizes[name]
         table[QUEUE_CAPACITY], table[HELD_CAPACITY] = sizes["queue"], sizes["held"]
-        table[N_SLOTS] = _event_slots(sizes)
+        table[N_SLOTS], table[N_CHILDREN] = _event_slots(sizes), sizes["children"]
         for entry, name in ((PROGRAM_MASK, "program"), (ITEM_MASK, "items"), (COPY_MASK, "copies")):
             table[entry] = power_of_two(sizes[name]) - 1
         return table
@@ -468,7 +473,7 @@ class PlaneMemory:
             return
         before, self.children = self.children, sparse_zeros(2 * most, CHILD_DTYPE)
         self.children[: len(before)] = before
-        self.table[CHILDREN] = address_of(self.children)
+        self.table[CHILDREN], self.table[N_CHILDREN] = address_of(self.children), len(self.children)
 
     def make_room(self, operations: int) -> None:
         """Make room for programs of so many operations, in place of those loaded."""
