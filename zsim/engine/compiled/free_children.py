@@ -1,7 +1,7 @@
 """Child I/Os that are free: each leaf has a list of its own, so that those of its queue lie side by side.
 
-What a leaf merges into one command came to it one after the other.  From one list for all leaves, child I/Os of
-wide vdevs lay far apart in memory, and the end of a command waited for each of them.
+What a leaf merges into one command came to it one after the other.  From one list for all leaves, child I/Os
+of wide vdevs lay far apart in memory, and the end of a command waited for each of them.
 """
 
 from __future__ import annotations

@@ -371,7 +371,7 @@ class PlaneMemory:
         self.queue_rules = np.zeros(1, QUEUE_RULES_DTYPE)
         self.scan_rules = np.zeros(1, SCAN_RULES_DTYPE)
         self.limits = np.zeros((2, CLASSES), np.int64)
-        self.drives = np.zeros(leaves, DRIVE_DTYPE)
+        self.drives, self.free_children = np.zeros(leaves, DRIVE_DTYPE), np.full(leaves, -1, np.int64)
         self.rates = np.zeros((leaves, MAX_ZONES))
         self.leaves = np.zeros(leaves, LEAF_DTYPE)
         self.class_counts = np.zeros((leaves, COUNTS, CLASSES), np.int64)
@@ -380,7 +380,6 @@ class PlaneMemory:
         # Of the queue rows; the last third are the drives' lists of commands.
         self.bounds = np.zeros((3 * leaves, 2), np.int64)
         self.children = sparse_zeros(sizes["children"], CHILD_DTYPE)
-        self.free_children = np.full(leaves, -1, np.int64)
         self.commands = sparse_zeros(sizes["commands"], COMMAND_DTYPE)
         self.held = np.zeros((leaves, sizes["held"]), np.int32)
         groups = -(-_event_slots(sizes) // LANES)
@@ -485,8 +484,8 @@ class PlaneMemory:
             )
 
     def _begin(self) -> None:
-        # Free children, commands and slots are lists by difference: zero means the one behind, so that
-        # memory that is never used is never touched.
+        # Free children (of each leaf), commands and slots are lists by difference: zero means the one behind,
+        # so that memory that is never used is never touched.
         self.general["free_slots"] = len(self.slots)
         self.general["idle_since"] = -1.0
         self.general["first_scan"] = -1.0
