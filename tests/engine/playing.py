@@ -20,7 +20,7 @@ from .strategies import Scenario
 
 MANY_RECORDS = 100_000
 # Numbers of the compiled engine's pools mean nothing to the reference engine.
-POOLS = {"free_child", "free_command", "free_slot", "group_rows"}
+POOLS = {"new_child", "free_command", "free_slot", "group_rows"}
 """What the compiled engine alone needs: its free lists, and what it hands to its kernel."""
 IDLE_SLICES = 20
 # The time of the plane itself is compared at the end of the run: afterwards slices may have passed it on.

@@ -10,6 +10,7 @@ import numpy as np
 from zsim.base.arrays import Table
 from zsim.base.jit import bare, njit
 from zsim.engine.codes import ASYNC_READ, CLASSES, REBUILD, SCRUB
+from zsim.engine.compiled.free_children import AT_ONCE, free_child, take_child
 from zsim.engine.compiled.memory import PlaneMemory
 from zsim.engine.compiled.queue import BUCKET_MASK, STRAY_ENTRIES, elevator, insert, remove_range, tag_of
 from zsim.engine.leaf_rules import address_rank
@@ -99,3 +100,54 @@ def test_no_tag_is_too_large_for_a_queue_and_none_means_two_things() -> None:
     tags = [tag_of(klass, bucket) for bucket in (0, 1, 255, 256, BUCKET_MASK) for klass in range(CLASSES)]
     assert len(set(tags)) == len(tags)
     assert 0 <= min(tags) <= max(tags) < 1 << 31
+
+
+# Each leaf has a list of the child I/Os that it has free.
+
+
+@njit
+def taken(state: Table, leaf: int) -> int:
+    """Call `take_child` from here."""
+    return take_child(bare(state), leaf)
+
+
+@njit
+def put_back(state: Table, leaf: int, number: int) -> None:
+    """Call `free_child` from here."""
+    free_child(bare(state), leaf, number)
+
+
+def memory_of(children: int, leaves: int = 2) -> PlaneMemory:
+    return PlaneMemory(**{**SIZES, "leaves": leaves}, children=children, queue=64)
+
+
+def test_those_of_a_leaf_lie_side_by_side_whoever_asks_in_between() -> None:
+    memory = memory_of(4 * AT_ONCE)
+    table = memory.table
+    asked = [(taken(table, 0), taken(table, 1)) for _ in range(AT_ONCE + 1)]
+    first, second = zip(*asked, strict=True)
+    assert first == (*range(AT_ONCE), 2 * AT_ONCE)
+    assert second == (*range(AT_ONCE, 2 * AT_ONCE), 3 * AT_ONCE)
+
+
+def test_what_was_freed_comes_again_first_of_its_leaf_alone() -> None:
+    memory = memory_of(4 * AT_ONCE)
+    table = memory.table
+    for _ in range(3):
+        taken(table, 0)
+    put_back(table, 0, 2)
+    put_back(table, 0, 0)
+    assert taken(table, 1) == AT_ONCE
+    assert [taken(table, 0) for _ in range(3)] == [0, 2, 3]
+
+
+def test_the_last_ones_go_to_whoever_needs_them() -> None:
+    count = AT_ONCE + 5
+    memory = memory_of(count, leaves=3)
+    table = memory.table
+    found = [taken(table, 0)]
+    found += [taken(table, 2) for _ in range(count - 1)]
+    assert sorted(found) == list(range(count)), "those that leaf 0 had free too"
+    for number in found[1:]:
+        put_back(table, 2, number)
+    assert sorted(taken(table, 1) for _ in range(count - 1)) == sorted(found[1:])

@@ -567,7 +567,8 @@ def test_the_compiled_pools_are_whole_again_at_the_end(scenario: Scenario) -> No
     quiet = replace(scenario, model=replace(scenario.model, clients=()))
     plane = build(CompiledPlane, quiet)
     play(plane, quiet)
-    pools = {"free_child": "children", "free_command": "commands", "free_slot": "slots"}
-    for first, name in pools.items():
+    for first, name in {"free_command": "commands", "free_slot": "slots"}.items():
         array = getattr(plane.memory, name)
         assert free_entries(array, plane.general(first)) == len(array), name
+    free = [free_entries(plane.memory.children, first) for first in plane.memory.free_children]
+    assert sum(free) == plane.general("new_child")

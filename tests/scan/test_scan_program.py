@@ -240,6 +240,17 @@ def test_when_memory_is_short_the_fullest_extents_go_first(
     assert entries.offset[rows].tolist() == [offset for extent in expected for offset, _ in extent]
 
 
+@given(scattered())
+def test_ranges_of_blocks_of_one_copy_are_those_of_any(places: Places) -> None:
+    blocks = table(places)
+    count = blocks.dva_count.copy()
+    count[:1] = 2  # its second copy lies on no vdev
+    several = allocated_ranges(replace(blocks, dva_count=count), 0)
+    for one, any_of in zip(allocated_ranges(blocks, 0), several, strict=True):
+        assert one.tolist() == any_of.tolist()
+    assert [len(each) for each in allocated_ranges(blocks, 1)] == [0, 0]
+
+
 @given(scattered(), st.sampled_from([16, 64, 1024]))
 def test_a_rebuild_of_a_mirror_copies_what_is_allocated_and_no_more(places: Places, sectors: int) -> None:
     blocks, metaslab, segment = table(places), 64 * SECTOR, sectors * SECTOR

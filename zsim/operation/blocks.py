@@ -46,14 +46,18 @@ def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
     queued : bool
         Whether a sorted scan's entries are given items.
     """
-    if setup.operation == "rebuild" and setup.model.client_count == 0:
-        # It goes by ranges, and nobody reads its blocks: of half a million small ones their items are 100 MB.
-        none = np.zeros(0, np.int64)
+    vdevs, rebuilds = damaged_vdevs(setup.model), setup.operation == "rebuild"
+    none = np.zeros(0, np.int64)
+    # A rebuild goes by ranges: of half a million small blocks a walk is 20 MB, and their items, which clients
+    # alone ask for, are 100 MB.
+    if rebuilds and setup.model.client_count == 0:
         return ScanTables(None, Program(none, none), plain_items(none, none, none), None, none, None)
-    wanted, vdevs = wanted_blocks(setup), damaged_vdevs(setup.model)
+    wanted = None if rebuilds else wanted_blocks(setup)
     items = scan_items(
         setup.places, seed=setup.seed, wanted=wanted, vdevs=vdevs, imported=setup.imported, part=setup.part
     )
+    if wanted is None:
+        return ScanTables(None, Program(none, none), items, None, none, None)
     walk = traversal_program(setup.blocks, items, wanted, prefetch=plain_prefetch(setup.release))
     if not (setup.collects and queued):
         return ScanTables(wanted, walk, items, None, np.zeros(0, np.int64), items.unwind)
@@ -159,7 +163,7 @@ class ScanBlocks:
         """Return what clients read: data blocks."""
         if self.setup.model.client_count == 0:
             return np.zeros(0, np.int64)
-        return np.flatnonzero(~self.setup.blocks.is_metadata).astype(np.int64)
+        return np.flatnonzero(~self.setup.blocks.is_metadata).astype(np.int64, copy=False)
 
     def _above(self) -> I64 | None:
         """Return the metadata above each item, where clients find little of it in memory.

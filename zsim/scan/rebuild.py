@@ -58,18 +58,26 @@ def allocated_ranges(
     begin, end : ndarray of int64, shape (ranges,)
         Ascending [bytes of its address space]; ranges that touch or overlap are one.
     """
-    more = 0 if written is None else len(written[0])
-    begin, end = np.empty((2, int(blocks.dva_count.sum()) + more), np.int64)
-    vdevs, offsets, asizes = blocks.dva_vdev.ravel(), blocks.dva_offset.ravel(), blocks.dva_asize.ravel()
-    count = _taken(vdev, np.ascontiguousarray(blocks.dva_count), vdevs, offsets, asizes, begin, end)
+    begin, end = _places(blocks, vdev)
     if written is not None:
-        begin[count : count + more], end[count : count + more] = written[0], written[0] + written[1]
-        count += more
-    begin, end = begin[:count], end[:count]
+        begin, end = np.concatenate((begin, written[0])), np.concatenate((end, written[0] + written[1]))
     if np.any(begin[1:] < begin[:-1]):
         order = np.argsort(begin, kind="stable")
         begin, end = begin[order], end[order]
     count = _joined(begin, end)
+    return begin[:count], end[:count]
+
+
+def _places(blocks: BlockTable, vdev: int) -> tuple[Integers, Integers]:
+    """Return where the DVAs on a top-level vdev begin and end, in the order of the table [bytes]."""
+    dvas = int(blocks.dva_count.sum())
+    if dvas == len(blocks):
+        here = blocks.dva_vdev[:, 0] == vdev
+        first = blocks.dva_offset[:, 0][here]
+        return first, first + blocks.dva_asize[:, 0][here]
+    begin, end = np.empty((2, dvas), np.int64)
+    vdevs, offsets, asizes = blocks.dva_vdev.ravel(), blocks.dva_offset.ravel(), blocks.dva_asize.ravel()
+    count = _taken(vdev, np.ascontiguousarray(blocks.dva_count), vdevs, offsets, asizes, begin, end)
     return begin[:count], end[:count]
 
 

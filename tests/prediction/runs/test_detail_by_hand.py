@@ -142,6 +142,17 @@ def test_a_range_is_a_block_of_which_clients_read_one_of_the_usual_size() -> Non
     assert rebuilding._as_blocks(np.array([0]), np.array([1 << 20]), bare).psize.tolist() == [128 << 10]
 
 
+def test_what_a_million_ranges_have_in_common_takes_no_memory() -> None:
+    """With three DVAs a range and every column in full it was 80 MB, and the run of such a rebuild 366 MB."""
+    like: Any = SimpleNamespace(is_metadata=np.array([False]), psize=np.array([16 << 10]))
+    found = rebuilding._as_blocks(*(np.arange(5) * 1000 + each for each in (0, 500)), like)
+    shared = ("objset", "object", "level", "is_metadata", "birth", "dva_count", "dva_vdev")
+    assert all(getattr(found, name).strides[0] == 0 for name in shared)
+    assert found.dva_offset.flags.f_contiguous
+    assert found.dva_asize.flags.f_contiguous
+    assert (found.dva_count.tolist(), found.level.tolist()) == ([1] * 5, [0] * 5)
+
+
 def test_a_miniature_of_a_draid_may_be_moved_by_the_groups_of_some_slices() -> None:
     """Eleven of twelve children in groups of five: eleven groups a slice; and as far as the vdev goes."""
     one = case(layout="draid1:4d:12c:1s", drive_size="1TB")

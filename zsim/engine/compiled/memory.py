@@ -144,6 +144,7 @@ RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
     WAITS,
     GROUP_ROWS,
     ABOVE,
+    FREE_CHILDREN,
     N_LEAVES,
     N_SERVERS,
     N_LINKS,
@@ -156,8 +157,9 @@ RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
     PROGRAM_MASK,
     ITEM_MASK,
     COPY_MASK,
+    N_CHILDREN,
     TABLE_LENGTH,
-) = range(61)
+) = range(63)
 
 
 # Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a
@@ -193,6 +195,8 @@ QUEUE_BYTES, ZONE_BYTES = QUEUE_DTYPE.itemsize, ZONE_DTYPE.itemsize
 health_of, bad_sectors_of = records_in(HealthRecord, HEALTH), array_in(np.int64, BAD_SECTORS)
 # Children that sit out or may, and room for their latencies.
 sitting_of, latencies_of = records_in(SittingRecord, SITTING), array_in(np.int64, LATENCIES)
+# The first child I/O that each leaf has free, -1: none.
+free_children_of = array_in(np.int64, FREE_CHILDREN)
 # How often clients of each kind waited how long.
 waits_of = array_in(np.int64, WAITS)
 # Room for one drive's choice among what it holds.
@@ -367,7 +371,7 @@ class PlaneMemory:
         self.queue_rules = np.zeros(1, QUEUE_RULES_DTYPE)
         self.scan_rules = np.zeros(1, SCAN_RULES_DTYPE)
         self.limits = np.zeros((2, CLASSES), np.int64)
-        self.drives = np.zeros(leaves, DRIVE_DTYPE)
+        self.drives, self.free_children = np.zeros(leaves, DRIVE_DTYPE), np.full(leaves, -1, np.int64)
         self.rates = np.zeros((leaves, MAX_ZONES))
         self.leaves = np.zeros(leaves, LEAF_DTYPE)
         self.class_counts = np.zeros((leaves, COUNTS, CLASSES), np.int64)
@@ -423,7 +427,7 @@ class PlaneMemory:
         for name in ("leaves", "servers", "links", "clients", "streams", "records"):
             table[entries[f"N_{name.upper()}"]] = sizes[name]
         table[QUEUE_CAPACITY], table[HELD_CAPACITY] = sizes["queue"], sizes["held"]
-        table[N_SLOTS] = _event_slots(sizes)
+        table[N_SLOTS], table[N_CHILDREN] = _event_slots(sizes), sizes["children"]
         for entry, name in ((PROGRAM_MASK, "program"), (ITEM_MASK, "items"), (COPY_MASK, "copies")):
             table[entry] = power_of_two(sizes[name]) - 1
         return table
@@ -468,7 +472,7 @@ class PlaneMemory:
             return
         before, self.children = self.children, sparse_zeros(2 * most, CHILD_DTYPE)
         self.children[: len(before)] = before
-        self.table[CHILDREN] = address_of(self.children)
+        self.table[CHILDREN], self.table[N_CHILDREN] = address_of(self.children), len(self.children)
 
     def make_room(self, operations: int) -> None:
         """Make room for programs of so many operations, in place of those loaded."""
@@ -480,8 +484,8 @@ class PlaneMemory:
             )
 
     def _begin(self) -> None:
-        # Free children, commands and slots are lists by difference: zero means the one behind, so that
-        # memory that is never used is never touched.
+        # Free children (of each leaf), commands and slots are lists by difference: zero means the one behind,
+        # so that memory that is never used is never touched.
         self.general["free_slots"] = len(self.slots)
         self.general["idle_since"] = -1.0
         self.general["first_scan"] = -1.0

@@ -122,7 +122,8 @@ class CompiledPlane:
         self._load_hardware()
         self._load_rules()
         self._load_items(items)
-        self.memory.client_items[:asked] = np.concatenate((readable, log))
+        self.memory.client_items[: len(readable)] = readable
+        self.memory.client_items[len(readable) : asked] = log
         self._load_clients(len(readable), len(log))
         if above is not None:
             self.memory.hold_above(above)

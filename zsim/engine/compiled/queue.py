@@ -20,6 +20,7 @@ from zsim.engine.codes import (
     SYNC_WRITE,
 )
 from zsim.engine.compiled.drive import submit
+from zsim.engine.compiled.free_children import take_child
 from zsim.engine.compiled.memory import (
     BUCKETS,
     QUEUE_CAPACITY,
@@ -540,9 +541,8 @@ def enqueue(
     `offset` is in the child's address space; the 4 MiB label area in front of it is added here.
     """
     general, state = general_of(table)[0], leaves_of(table)[leaf]
-    number = general.free_child
+    number = take_child(table, leaf)
     child = children_of(table)[number]
-    general.free_child = number + 1 + child.next
     general.sequence += 1
     general.children_queued += 1
     child.offset, child.length = offset + general.label_bytes, length

@@ -15,7 +15,8 @@ class GeneralRecord:
     events: Int64
     children_queued: Int64
     sequence: Int64
-    free_child: Int64
+    # The first child I/O that no leaf has had yet (`zsim.engine.compiled.free_children`).
+    new_child: Int64
     free_command: Int64
     free_slot: Int64
     free_slots: Int64

@@ -22,6 +22,7 @@ from zsim.engine.codes import (
 )
 from zsim.engine.compiled.clients import client_done, is_sought, wake_clients
 from zsim.engine.compiled.events import set_event
+from zsim.engine.compiled.free_children import free_child
 from zsim.engine.compiled.memory import (
     COPY_MASK,
     ITEM_MASK,
@@ -373,7 +374,7 @@ def finish_command(table: Table, number: int) -> None:
 
     Source of the order: OpenZFS vdev_queue.c:vdev_queue_io_done comes before the parents' zio_done.
     """
-    general, command, rules = general_of(table)[0], commands_of(table)[number], queue_rules_of(table)[0]
+    command, rules = commands_of(table)[number], queue_rules_of(table)[0]
     count_command(table, number)
     leaf = command.leaf
     account_done(table, leaf, command.klass)
@@ -390,8 +391,7 @@ def finish_command(table: Table, number: int) -> None:
         kind, owner, following = child.kind, child.owner, child.next
         if kind == OWNER_SCAN_COPY:
             pass_on(table, owner, leaf, child.offset, child.length)
-        child.next = general.free_child - chain - 1
-        general.free_child = chain
+        free_child(table, leaf, chain)
         if kind != OWNER_SCAN_COPY:
             child_done(table, kind, owner)
         chain = following

@@ -213,22 +213,24 @@ def _as_blocks(begin: Integers, end: Integers, like: BlockTable) -> BlockTable:
     count = len(begin)
     data = ~like.is_metadata
     usual = int(np.median(like.psize[data])) if data.any() else 128 << 10
-    one, none = np.ones(count, np.int64), np.full((count, MAX_DVAS), -1, np.int32)
-    none[:, 0] = 0
-    offset, asize = np.zeros((count, MAX_DVAS), np.int64), np.zeros((count, MAX_DVAS), np.int64)
+    # What all rows have in common stands in memory once: there may be a million.
+    one, zero = np.broadcast_to(np.int64(1), count), np.broadcast_to(np.int16(0), count)
+    first = np.broadcast_to(np.array([0, *[-1] * (MAX_DVAS - 1)], np.int32), (count, MAX_DVAS))
+    # Column by column: memory of copies that no block has is never touched.
+    offset, asize = np.zeros((MAX_DVAS, count), np.int64).T, np.zeros((MAX_DVAS, count), np.int64).T
     offset[:, 0], asize[:, 0] = begin, end - begin
     psize = np.minimum(usual, end - begin)
     return BlockTable(
         objset=one,
         object=one,
-        level=np.zeros(count, np.int16),
+        level=zero,
         blkid=np.arange(count, dtype=np.int64),
-        is_metadata=np.zeros(count, bool),
+        is_metadata=np.broadcast_to(np.False_, count),
         birth=one,
         psize=psize,
         lsize=psize,
-        dva_count=np.ones(count, np.int16),
-        dva_vdev=none,
+        dva_count=np.broadcast_to(np.int16(1), count),
+        dva_vdev=first,
         dva_offset=offset,
         dva_asize=asize,
     )
