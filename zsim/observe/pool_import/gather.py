@@ -258,7 +258,7 @@ def _errors(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
 
 
 def _missing(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
-    """Return the drives of the vdev under repair that are gone, not to be replaced; note all there are."""
+    """Return the drives that are gone and that nothing under way replaces; note them, vdev by vdev."""
     found: list[DriveActivity] = []
     scan = outputs.status.scan if outputs.status is not None else None
     numbers = leaf_numbers(tops, _repairs(outputs))
@@ -273,11 +273,11 @@ def _missing(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
             # Where nothing runs, the replacement of those that are gone is what is asked.
             words = _missing_words if active or due or not first else _asked_words
             outputs.notes.append(words(tops.vdevs[place], gone, left, due > 0))
-        if not first or outputs.value("replace_in") is not None:
+        if outputs.value("replace_in") is not None:
             continue
-        asked = 0 if active or due else int(str(outputs.value("replace") or 0))
+        asked = int(str(outputs.value("replace") or 0)) if first and not (active or due) else 0
         waits = [child for child in slots if child.children and active and child.children[-1].waits]
-        gone += [child.children[0] for child in waits if child.children[0].state in GONE]
+        gone += [child.children[0] for child in waits if first and child.children[0].state in GONE]
         found += [_gone(each, numbers, count < asked, tops.source) for count, each in enumerate(gone)]
     return found
 

@@ -327,9 +327,14 @@ def _under_repair(outputs: PoolOutputs, pairs: Sequence[Sequence[Vdev]]) -> list
     waiting = sum(map(len, pairs)) - sum(map(len, due))
     if not waiting:
         return [list(each) for each in pairs]
-    words = "1 drive awaits a resilver" if waiting == 1 else f"{waiting} drives await a resilver"
-    outputs.notes.append(f"{words} that begins when this one is over: it is not in this answer")
+    outputs.notes.append(f"{waits_words(waiting)}: it is not in this answer")
     return due if any(due) else [list(each) for each in pairs]
+
+
+def waits_words(count: int) -> str:
+    """Return what is said of drives whose resilver is deferred."""
+    words = "1 drive awaits a resilver" if count == 1 else f"{count} drives await a resilver"
+    return f"{words} that begins when this one is over"
 
 
 def _find_pairs(outputs: PoolOutputs, pairs: Sequence[Vdev], spec: VdevSpec) -> None:

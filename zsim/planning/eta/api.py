@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import NoneType
@@ -13,6 +13,7 @@ from zsim.base.errors import check_function, check_kind, check_path
 from zsim.base.notebook import reporting
 from zsim.case.case import Case
 from zsim.observe.evidence.kernel_log import TELLS
+from zsim.observe.pool_import.layout import waits_words
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.lately import lately_of, stands_still, told_once
 from zsim.planning.eta.reading import Paste, read_paste
@@ -28,6 +29,7 @@ from zsim.planning.eta.reasons import (
     stood,
     stuck,
     telling_pace,
+    then,
     worries,
     zpool_remaining,
     zpool_why,
@@ -146,6 +148,8 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
     halted = None if paste.log_alone else stuck(last, phase, elapsed)
     if halted is None and lately is not None and stands_still(lately):
         halted = stood(lately.seconds)
+    whole = None if _of_a_part(paste) else total
+    waiting = paste.waiting if whole is not None and _says(paste, waits_words(paste.waiting)) else 0
     worry = worries(found, "" if paste.log_alone else phase, left, paste.at, last, elapsed)
     if found.state is None or _done(found) <= 0.0 or open_end or paste.dedup_alone:
         pace = None
@@ -171,13 +175,35 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
             slow_reasons(courses, found, case, 1.0 if pace is None else pace, _collected(last)),
         ),
         worry=(HANGS,) if stands_still(lately) else worry,
-        consequences=consequences(case, share, None if _of_a_part(paste) else total, left, elapsed),
+        consequences=consequences(case, share, whole, left, elapsed, waiting),
         evidence=_weighed(courses, scans, facts),
         assumptions=tuple(each.to_dict() for each in case.assumptions),
-        notes=tuple(each for each in (halted, *paste.notes) if each and not each.startswith(TELLS)),
+        notes=(*_said_first(halted, waiting, total, left, paste.at), *_notes(paste, waiting)),
         missing=missing(case, unknowns(case)),
         provenance={**origin},
     )
+
+
+def _said_first(
+    halted: str | None, waiting: int, total: Span, left: Span, at: datetime | None
+) -> Iterator[str]:
+    """Yield what is to be known before all else: that nothing goes on, and that a further pass follows."""
+    if halted is not None:
+        yield halted
+    if waiting:
+        yield then(waiting, total, left, at)
+
+
+def _notes(paste: Paste, waiting: int) -> Iterator[str]:
+    """Yield the notes of what was read that are told as notes, and nowhere else."""
+    for each in paste.notes:
+        if not each.startswith(TELLS) and not (waiting and each.startswith(waits_words(waiting))):
+            yield each
+
+
+def _says(paste: Paste, words: str) -> bool:
+    """Tell whether some note of what was read begins so."""
+    return any(each.startswith(words) for each in paste.notes)
 
 
 def _reasons(case: Case, notes: Sequence[str], found: Sequence[str]) -> tuple[str, ...]:

@@ -66,6 +66,8 @@ class Paste:
         Whether drives of log vdevs are resilvered alone, which copies nothing.
     dedup_alone : bool
         Whether drives of dedup vdevs are, which copies deduplication tables.
+    waiting : int
+        Drives that await a resilver of their own.
     """
 
     pool: str
@@ -76,6 +78,7 @@ class Paste:
     at: datetime | None = None
     log_alone: bool = False
     dedup_alone: bool = False
+    waiting: int = 0
 
 
 def read_paste(
@@ -139,7 +142,8 @@ def read_paste(
     if log_alone:
         ordered = list(map(of_metadata, ordered))
     paused, name = scan.state == "paused", pool or chosen.name
-    return Paste(name, scenario, tuple(ordered), paused, tuple(notes), at, log_alone, dedup_alone)
+    waiting = imported.waiting if imported is not None else 0
+    return Paste(name, scenario, tuple(ordered), paused, tuple(notes), at, log_alone, dedup_alone, waiting)
 
 
 def _found_running(statuses: Sequence[PoolStatus]) -> list[tuple[PoolStatus, Scan]]:

@@ -11,6 +11,7 @@ import numpy as np
 from zsim.base.constants import constant
 from zsim.base.units import format_bytes, format_duration
 from zsim.case.case import Case
+from zsim.observe.pool_import.layout import waits_words
 from zsim.planning.eta.records import Span, later
 from zsim.pool.recipes.histories import history_names
 from zsim.prediction.api import RUNS_DECIDE, SLOWEST_COPY
@@ -161,10 +162,9 @@ def slow_reasons(
             f"with {format_bytes(case.memory)} of memory{assumed} ZFS cannot sort the whole pool at once: "
             "the scan goes over the drives several times"
         )
-    if case.operation == "expand" and SLOW <= pace <= SLOWEST_COPY:
+    if case.operation == "expand" and pace >= SLOW:
         named.append(RUNS_DECIDE)
-        return tuple(named)
-    if pace < SLOW:
+    if pace < SLOW or (case.operation == "expand" and pace <= SLOWEST_COPY):
         return tuple(named)
     likelier = [f"this pace is most like that of {words}" for words in _likelier(courses, found, pace)]
     return (*named, *(likelier or [STILL_SLOWER if named else UNEXPLAINED]))
@@ -259,14 +259,27 @@ def _at(at: datetime | None, seconds: float) -> str:
 
 
 def consequences(
-    case: Case, share: float, total: Span | None, left: Span, elapsed: float | None
+    case: Case, share: float, total: Span | None, left: Span, elapsed: float | None, waiting: int = 0
 ) -> tuple[str, ...]:
-    """Return what a second replacement and a reboot would cost now, in this release.
+    """Return what a further replacement and a reboot would cost now, in this release.
 
-    Without a `total` what runs repairs less than a drive: how long another takes it does not tell.
+    Without a `total` what runs repairs less than a drive: how long another takes it does not tell. Where
+    drives are `waiting` for a pass of their own already, `then` says when all are done.
     """
     gone = f" ({format_duration(elapsed)} of work)" if elapsed else ""
-    return (*_if_replaced(case, share, total, left, gone), _if_rebooted(case, gone))
+    replaced = () if waiting else _if_replaced(case, share, total, left, gone)
+    return (*replaced, _if_rebooted(case, gone))
+
+
+def then(waiting: int, total: Span, left: Span, at: datetime | None) -> str:
+    """Return what is to be said of drives that await a resilver of their own: when it is over too."""
+    after = left.p50 + total.p50
+    when = f" about {_moment(at, after)}," if at is not None and later(at, after) is not None else " in about"
+    return (
+        f"NOT IN THIS ANSWER: {waits_words(waiting)}: {'both' if waiting == 1 else 'all'} are done"
+        f"{when} {format_duration(after)}{' after this status' if at is not None else ''}; zsim decide, given"
+        " the same files, says whether a restart with all of them is better"
+    )
 
 
 def _if_replaced(case: Case, share: float, total: Span | None, left: Span, gone: str) -> Iterator[str]:
@@ -280,15 +293,16 @@ def _if_replaced(case: Case, share: float, total: Span | None, left: Span, gone:
     if case.operation != "resilver":
         return
     name, rule = case.release.name, case.release.second_target
+    second, both = ("further", "all") if case.replace > 1 else ("second", "both")
     early = share < case.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
     if rule == "restart" or (rule == "defer-unless-early" and early):
-        both = f": both would be done in about {format_duration(total.p50)}" if total else ""
-        yield f"replacing a second drive now restarts the resilver from zero in {name}{gone}{both}"
+        done = f": {both} would be done in about {format_duration(total.p50)}" if total else ""
+        yield f"replacing a {second} drive now restarts the resilver from zero in {name}{gone}{done}"
     else:
-        both = f"; both are done in about {format_duration(left.p50 + total.p50)}" if total else ""
+        done = f"; {both} are done in about {format_duration(left.p50 + total.p50)}" if total else ""
         yield (
-            f"replacing a second drive now does not disturb this resilver in {name}: the second "
-            f"drive waits for a pass of its own{both}"
+            f"replacing a {second} drive now does not disturb this resilver in {name}: the {second} "
+            f"drive waits for a pass of its own{done}"
         )
 
 

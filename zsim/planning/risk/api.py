@@ -230,7 +230,7 @@ def _refuse(case: Case) -> None:
 def missing_at_first(case: Case) -> int:
     """Return how many drives of the vdev are missing when the repair begins, replaced by it or not."""
     gone = 0 if case.old_drive == "online" else case.replace
-    return gone + len(missing_drives(case.scenario.evidence or ()))
+    return gone + len(missing_drives(case.scenario.evidence or (), case.layout.vdevs[0].children))
 
 
 def _refuse_missing(case: Case, inputs: RiskInputs) -> None:
