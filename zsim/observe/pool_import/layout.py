@@ -23,6 +23,7 @@ from zsim.observe.pool_import.given.assumed import (
     vdevs_of,
     with_drives,
 )
+from zsim.observe.pool_import.given.layout_words import SaidLayout
 from zsim.observe.texts import plain
 from zsim.observe.zpool.vdev_tree import GONE, GROUPS, PAIRS, Vdev, repaired_pair, spec_of
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
@@ -257,6 +258,9 @@ def _tops(outputs: PoolOutputs) -> Tops:
     if listed is not None and listed.vdevs:
         return Tops([vdev for vdev, _ in listed.vdevs], "zpool list -v", outputs)
     if status is not None and status.scan is not None and status.scan.active:
+        if said := _said_layout(outputs):
+            outputs.notes.append(f"the layout is the one that the text names: {said}")
+            return Tops(vdevs_of(said), "a sentence beside the outputs", outputs)
         vdevs = assumed_vdevs(status.scan, status)
         outputs.notes.append(
             "NOT KNOWN: the layout. Of the pool nothing but its scan is shown."
@@ -266,6 +270,12 @@ def _tops(outputs: PoolOutputs) -> Tops:
     if outputs.layout_beside is not None:
         return Tops(vdevs_of(outputs.layout_beside), "stated beside the files", outputs)
     raise InputError("layout", None, "no file shows the vdevs of the pool", LAYOUT_REMEDY)
+
+
+def _said_layout(outputs: PoolOutputs) -> str:
+    """Return the one layout that sentences name; empty where they name none, or several."""
+    said = {each.layout for each in outputs.files.of(SaidLayout)}
+    return said.pop() if len(said) == 1 else ""
 
 
 def _find_replacement(outputs: PoolOutputs, tops: Tops) -> int:

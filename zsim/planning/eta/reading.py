@@ -16,8 +16,9 @@ from zsim.observe.documents import split_documents
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
 from zsim.observe.pool_import.classes import WHO_TELLS
 from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
-from zsim.observe.pool_import.given.assumed import UNKNOWN, as_status, assumed_vdevs, assumed_words
+from zsim.observe.pool_import.given.assumed import as_status, assumed_vdevs, assumed_words
 from zsim.observe.pool_import.given.files import files_in
+from zsim.observe.pool_import.given.pasted_forms import UNKNOWN
 from zsim.observe.pool_import.importing import ImportedPool, import_beside
 from zsim.observe.texts import decoded, plain, tidied
 from zsim.observe.zpool import status_json, truenas

@@ -61,6 +61,8 @@ FASTER_LEFT = "its mean rate is that of the data copied so far, and what is left
 LOOK = "compare the drives (zpool iostat -vl 60), look for link resets (dmesg) and for client load"
 UNEXPLAINED = f"nothing known about the pool explains the slow pace: {LOOK}"
 HANGS = "now: look for a drive or a link that hangs (dmesg, zpool events -v)"
+NOTHING = 1
+"""Bytes that releases before 0.8 print of a scan that has done nothing yet, so as not to divide by none."""
 STILL_SLOWER = f"the pace is slower than that alone makes it: {LOOK}"
 RATES_ANEW = "the rates that zpool prints restart from zero"
 ZFS_WORDS = {
@@ -222,6 +224,11 @@ def worries(
         said.append(
             "little or nothing issued is normal in the metadata phase, until about "
             f"{_moment(at, min(due, visit))}; worry if that has not changed {_at(at, late)}"
+        )
+    if scan.format == "legacy" and scan.scanned is not None and scan.scanned <= NOTHING:
+        said.append(
+            "nothing is scanned yet: it has just begun, or begins anew again and again, or hangs; if that has"
+            f" not changed some minutes later, {HANGS.removeprefix('now: ')}"
         )
     said.append(f"if it has not finished {_at(at, left.p90)}: nine in ten such scans have")
     return tuple(said)
