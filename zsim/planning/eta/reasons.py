@@ -56,6 +56,7 @@ SEEKS = "it counts bytes, not seeks: small files and the end of the pool take lo
 SLOWER_LEFT = "its mean rate is that of the work done so far, and what is left is slower"
 LOG_ALONE = "nothing but metadata is read, and data are counted as they are passed over"
 PASSED_OVER = "what is older than the outage is counted as to be done, and is passed over"
+SLOW_SPELL = "its mean rate is that of a slow spell, which is expected to end: if it lasts, zpool is right"
 SLOW_HOURS = "its mean rate includes the metadata phase, or slow hours, that are over"
 FASTER_LEFT = "its mean rate is that of the data copied so far, and what is left is expected to go faster"
 LOOK = "compare the drives (zpool iostat -vl 60), look for link resets (dmesg) and for client load"
@@ -106,7 +107,7 @@ def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, c
         (rebuild and short, METASLABS),
         (rebuild and (scan.scanned or 0) > (scan.issued or 0), OTHER_GROUPS),
         (scan.format == "2.2+" and short, OUTER_TRACKS),
-        (scan.format == "legacy", SEEKS),
+        (scan.format == "legacy", SEEKS if short else SLOW_SPELL),
         (short, SLOWER_LEFT),
     )
     return next((words for holds, words in rules if holds), SLOW_HOURS)
