@@ -127,6 +127,29 @@ def test_the_pool_status_page_of_truenas_core_is_read() -> None:
     assert seconds.to_go == 37391
 
 
+PROXMOX = """\
+Health: DEGRADED
+Scan: resilver in progress since Fri Mar 7 18:20:08 2025 1.92T / 5.11T scanned at 911M/s, \
+401G / 5.11T issued at 186M/s 198G resilvered, 7.66% done, 07:24:48 to go
+Errors: No known data errors
+Name\tHealth\tREAD\tWRITE\tCKSUM\tMessage
+hdd\tDEGRADED\t0\t0\t0
+mirror-0\tDEGRADED\t0\t0\t0
+ata-WDC_WD80EFZX-68UW8N0_VK0A1\tONLINE\t0\t0\t0
+replacing-1\tDEGRADED\t0\t0\t0
+old\tREMOVED\t0\t0\t0
+ata-WDC_WD80EFZX-68UW8N0_VK0A9\tONLINE\t0\t0\t0\t(resilvering)
+"""
+
+
+def test_the_details_of_a_pool_in_proxmox_are_read() -> None:
+    paste = read_paste(PROXMOX)
+    assert paste.pool == "hdd"
+    stated = paste.scenario.stated()
+    assert (stated["layout"], stated["old_drive"], stated["drive_size"]) == ("mirror2", "missing", 8 * 10**12)
+    assert (paste.scans[-1].issued or 0) >> 30 == 401
+
+
 @pytest.mark.parametrize(
     ("words", "layout"),
     [

@@ -53,6 +53,22 @@ def case(operation: str = "resilver", layout: str = "raidz2x6", **more: Any) -> 
     return case_of(Scenario.from_dict({"layout": layout, "operation": operation, "alloc": "1T", **more}))
 
 
+@pytest.mark.parametrize(
+    ("operation", "old", "new", "told"),
+    [
+        ("resilver", "generic-5400rpm-smr", "generic-7200rpm-cmr", False),
+        ("resilver", "generic-7200rpm-cmr", "generic-5400rpm-smr", True),
+        ("scrub", "generic-5400rpm-smr", None, True),
+    ],
+)
+def test_shingled_drives_are_a_reason_where_they_are_written(
+    operation: str, old: str, new: str | None, told: bool
+) -> None:
+    """Old ones that are only read were named as the reason, beside a new one that is not shingled."""
+    more = {"drive": old} if new is None else {"drive": old, "new_drive": new}
+    assert ("smr" in reasons._written(case(operation, drive_size="8TB", **more))) is told
+
+
 # --- zpool's own
 
 

@@ -46,6 +46,10 @@ BEFORE_PASS_S = 3 * 86400.0
 """A pass may have begun so long after its scan: by a reboot, or after metadata was scanned [s]."""
 
 
+HALTED_STATES = {
+    "SUSPENDED": "suspended",
+    "UNAVAIL": "UNAVAIL, as more drives are gone than it can do without",
+}
 SUSPENDED = "HALTED: the pool is suspended"
 
 
@@ -303,8 +307,11 @@ def _remedy(status: PoolStatus) -> str:
             "zpool scrub -e reads only the blocks of the error log again, mostly in minutes, and zpool status"
             " prints its share; zsim predict is about a whole scrub"
         )
-    if status.state == "SUSPENDED":
-        return "the pool is suspended: nothing goes on until its drives are back and zpool clear is run"
+    if status.state in HALTED_STATES:
+        return (
+            f"the pool is {HALTED_STATES[status.state]}: nothing goes on until its drives are back and zpool"
+            " clear is run"
+        )
     slots = (slot for vdev in status.vdevs for slot in vdev.children or (vdev,))
     gone = [slot for slot in slots if slot.state in GONE and not slot.children]
     if gone:

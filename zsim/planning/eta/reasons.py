@@ -156,7 +156,7 @@ def slow_reasons(
     What it has `collected` [bytes] and not yet issued, its host has memory for.
     """
     named = []
-    if "smr" in _recordings(case):
+    if "smr" in _written(case):
         named.append("one of the drives is shingled (SMR): once its cache is full it rewrites whole bands")
     sorts = case.release.order == "sorted" and case.operation not in COPIES
     if sorts and not one_sweep(case) and collected < sorted_at_once(case):
@@ -173,7 +173,10 @@ def slow_reasons(
     return (*named, *(likelier or [STILL_SLOWER if named else UNEXPLAINED]))
 
 
-def _recordings(case: Case) -> set[str]:
+def _written(case: Case) -> set[str]:
+    """Return how the drives record that the operation may write to: of a repair the new ones."""
+    if case.operation in ("resilver", "rebuild"):
+        return {case.new_drive.recording}
     return {case.drive.recording, case.new_drive.recording}
 
 

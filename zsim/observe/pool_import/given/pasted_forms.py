@@ -27,6 +27,10 @@ _FOLDED_KEY = re.compile(
     r"|[ \t]+(?=NAME[ \t]+STATE[ \t]+READ)"
 )
 _SINCE = re.compile(r"(since \w{3} \w{3} {1,2}\d{1,2} [\d:]{8} \d{4})[ \t]+")
+_PROXMOX = re.compile(r"^[ \t]{0,12}Name[ \t]+Health[ \t]+READ[ \t]+WRITE[ \t]+CKSUM\b[^\n]*$", re.MULTILINE)
+"""Of the details of a pool in its web interface (pve-manager)."""
+_PROXMOX_KEY = re.compile(r"^[ \t]{0,12}(Health|Scan|Status|Action|Errors):?[ \t]+", re.MULTILINE)
+_PROXMOX_KEYS = {"Health": "state"}
 _PROGRESS = re.compile(
     rf"^(?P<when>[^\n]{{0,60}}?)(?:scan:[ \t]*)?(?P<counters>{NUMBER} scanned out of (?P<total>{NUMBER})"
     rf" at (?P<rate>{NUMBER})/s[^\n]{{0,60}}"
@@ -59,7 +63,14 @@ _KINDS = ("RAIDZ1", "RAIDZ2", "RAIDZ3", "RAIDZ", "MIRROR", "REPLACING", "SPARE")
 
 
 def unfolded(text: str) -> str:
-    """Return a text whose status stands in one line, as chats and web pages make of it, in lines again."""
+    """Return a text whose status stands in one line, as chats and web pages make of it, in lines again.
+
+    What Proxmox shows of a pool has other words for keys and columns.
+    """
+    if _PROXMOX.search(text):
+        text = _PROXMOX.sub("config:\nNAME STATE READ WRITE CKSUM", text)
+        text = _PROXMOX_KEY.sub(lambda key: f"{_PROXMOX_KEYS.get(key[1], key[1].lower())}: ", text)
+        text = _SINCE.sub(r"\1\n\t", text)
     return _FOLDED.sub(_in_lines, text)
 
 
