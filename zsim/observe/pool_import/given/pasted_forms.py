@@ -32,7 +32,8 @@ _PROXMOX = re.compile(r"^[ \t]{0,12}Name[ \t]+Health[ \t]+READ[ \t]+WRITE[ \t]+C
 _PROXMOX_KEY = re.compile(r"^[ \t]{0,12}(Health|Scan|Status|Action|Errors):?[ \t]+", re.MULTILINE)
 _PROXMOX_KEYS = {"Health": "state"}
 _PROGRESS = re.compile(
-    rf"^(?P<when>[^\n]{{0,60}}?)(?:scan:[ \t]*)?(?P<counters>{NUMBER} scanned out of (?P<total>{NUMBER})"
+    r"^(?=[^\n]{0,120}scanned )(?P<when>[^\n]{0,60}?)(?:scan:[ \t]*)?"
+    rf"(?P<counters>{NUMBER} scanned out of (?P<total>{NUMBER})"
     rf" at (?P<rate>{NUMBER})/s[^\n]{{0,60}}"
     rf"|{NUMBER}(?: / {NUMBER})? scanned at {NUMBER}/s,"
     rf" {NUMBER}(?: / {NUMBER})? issued at {NUMBER}/s[^\n]{{0,60}})$",
