@@ -22,6 +22,7 @@ from zsim.planning.eta.reasons import (
     NOTHING_ISSUED,
     OTHER_GROUPS,
     OTHER_VDEVS,
+    OTHERS_DUE,
     OUTER_TRACKS,
     SEEKS,
     SLOW_HOURS,
@@ -124,6 +125,10 @@ def test_other_vdevs_count_only_where_there_are_some_and_drives_are_repaired() -
     several = case(layout="2*raidz2x6")
     assert zpool_why(scan(**old), SHORT, LEFT, 0.01, several, "repair") == OTHER_VDEVS
     assert zpool_why(scan(**old), LONG, LEFT, 0.5, several, "repair") == SLOW_HOURS
+    new = {"format": "2.2+", "total": 22, "issued": 3}
+    assert zpool_why(scan(**new, scanned=14), LONG, LEFT, 0.5, several, "repair") == OTHERS_DUE
+    assert zpool_why(scan(**new, scanned=22), LONG, LEFT, 0.5, several, "repair") == SLOW_HOURS
+    assert zpool_why(scan(**new, scanned=14), LONG, LEFT, 0.5, case(), "repair") == SLOW_HOURS
     assert zpool_why(scan(**old, kind="scrub"), SHORT, LEFT, 0.5, several, "repair") == SLOWER_LEFT
     moving = case("expand", "raidz1x3")
     assert zpool_why(scan(kind="expand"), SHORT, LEFT, 0.01, moving, "copying") == SLOWER_LEFT

@@ -17,7 +17,7 @@ from zsim.pool.recipes.histories import history_names
 from zsim.prediction.api import RUNS_DECIDE, SLOWEST_COPY
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.little_known import one_sweep, sorted_at_once
-from zsim.prediction.progress.moments import CHECKPOINT, LEAST_RATE, overshoot
+from zsim.prediction.progress.moments import CHECKPOINT, LEAST_RATE, WHOLE, overshoot
 from zsim.prediction.progress.remaining import Remaining
 from zsim.scenario.evidence import MOVES, RunningScan
 from zsim.scenario.releases.profile import COPIES
@@ -37,6 +37,7 @@ OTHER_VDEVS = (
     "it counts the blocks of the other top-level vdevs as issued, although they are skipped: "
     "what is left runs at the speed of one vdev"
 )
+OTHERS_DUE = "until all is scanned it counts blocks of the other top-level vdevs as to be issued, which will be skipped"
 FIRST_MINUTES = "its rate is that of the first minutes, which says little about the rest"
 METADATA = "while metadata is scanned little is issued, so the mean rate of the pass says little"
 METASLABS = "a rebuild waits for a txg sync after each metaslab, and the inner tracks are slower"
@@ -107,10 +108,16 @@ def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, c
         (rebuild and short, METASLABS),
         (rebuild and (scan.scanned or 0) > (scan.issued or 0), OTHER_GROUPS),
         (scan.format == "2.2+" and short, OUTER_TRACKS),
+        (several and scan.format == "2.2+" and not is_scanned(scan), OTHERS_DUE),
         (scan.format == "legacy", SEEKS if short else SLOW_SPELL),
         (short, SLOWER_LEFT),
     )
     return next((words for holds, words in rules if holds), SLOW_HOURS)
+
+
+def is_scanned(scan: RunningScan) -> bool:
+    """Tell whether all metadata has been visited, so that what is to be issued is known."""
+    return (scan.scanned or 0) >= WHOLE * (scan.total or math.inf)
 
 
 def expected_pace(found: Remaining) -> float:
