@@ -37,7 +37,9 @@ OTHER_VDEVS = (
     "it counts the blocks of the other top-level vdevs as issued, although they are skipped: "
     "what is left runs at the speed of one vdev"
 )
-OTHERS_DUE = "until all is scanned it counts blocks of other top-level vdevs as to be issued, which will be skipped"
+OTHERS_DUE = (
+    "until all is scanned it counts blocks of other top-level vdevs as to be issued, which will be skipped"
+)
 FIRST_MINUTES = "its rate is that of the first minutes, which says little about the rest"
 METADATA = "while metadata is scanned little is issued, so the mean rate of the pass says little"
 METASLABS = "a rebuild waits for a txg sync after each metaslab, and the inner tracks are slower"
