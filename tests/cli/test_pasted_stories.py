@@ -11,9 +11,13 @@ import pytest
 
 from zsim.base.errors import InputError
 from zsim.cli.main import main
-from zsim.cli.pools.pasted import place_of
+from zsim.cli.pools.pasted import pasted_pool, place_of, replaced_now
 from zsim.observe.pool_import.importing import import_pasted
+from zsim.planning.timeline.api import timeline
+from zsim.planning.timeline.decisions import AT_ONCE, alternatives
+from zsim.planning.timeline.passes import facts
 from zsim.planning.timeline.plan import Plan
+from zsim.planning.timeline.rules import rules_of
 from zsim.scenario.model import Scenario
 
 HEAD = "  pool: tank\n state: DEGRADED\n  scan: {scan}\nconfig:\n\n\tNAME STATE READ WRITE CKSUM\n"
@@ -113,6 +117,51 @@ def test_where_nothing_runs_what_is_gone_is_replaced(
     assert main(["timeline", paste(tmp_path, sound), "--fill", "60%", *KNOWN]) == 2
     assert "no drive of it is gone" in capsys.readouterr().err
     assert len(asked) == 1
+
+
+SEVERAL = DEGRADED.replace("    sdb        ONLINE ", "    sdb        UNAVAIL")
+
+
+def test_drives_that_are_gone_in_several_vdevs_are_all_replaced(
+    tmp_path: Path, asked: list[Plan], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The story said that the pool is whole when the first vdev was."""
+    assert main(["timeline", paste(tmp_path, SEVERAL), "--fill", "60%", *KNOWN]) == 2
+    assert "the drives that are gone are replaced at once" in capsys.readouterr().err
+    assert asked[0].vdev_names == ("raidz2-0", "raidz2-1")
+    assert [(each.do, each.vdev, each.numbers) for each in asked[0].events] == [
+        ("replace", 0, (0,)), ("replace", 1, (1,)),
+    ]  # fmt: skip
+
+
+def test_a_drive_that_is_gone_elsewhere_stays_so_while_a_resilver_runs(tmp_path: Path) -> None:
+    text = RUNNING.replace("    sdb        ONLINE ", "    sdb        UNAVAIL")
+    found = timeline(pasted_pool([paste(tmp_path, text)], {"drive_size": "8TB"}, "a timeline").plan)
+    assert found.whole_s["p50"] is None, "nothing replaces sdb"
+    assert {(level.vdev, level.left) for level in found.redundancy if level.to_s > level.from_s} >= {
+        ("raidz2-0", 1), ("raidz2-1", 1),
+    }  # fmt: skip
+
+
+def test_drives_of_several_vdevs_may_be_replaced_at_once_or_vdev_by_vdev(tmp_path: Path) -> None:
+    """It was refused: there was one way only."""
+    pasted = pasted_pool([paste(tmp_path, SEVERAL)], {"drive_size": "8TB", "fill": "60%"}, "a choice")
+    now = Plan.from_dict({**pasted.plan, "events": replaced_now(pasted.plan), "zed": False})
+    case = facts(now.pool)
+    ways = alternatives(now, rules_of(case.release, case.release.order))
+    assert list(ways) == [AT_ONCE, "replace one vdev after the other"]
+    assert ways["replace one vdev after the other"]["events"] == [
+        {"do": "replace", "vdev": 0, "drives": [0]},
+        {"do": "replace", "vdev": 1, "drives": [1], "when": "quiet"},
+    ]
+    both = SEVERAL.replace("    sdb        UNAVAIL", "    sdb        ONLINE ").replace(
+        "sdg        ONLINE ", "sdg        OFFLINE"
+    )
+    pasted = pasted_pool([paste(tmp_path, both)], {"drive_size": "8TB", "fill": "60%"}, "a choice")
+    now = Plan.from_dict({**pasted.plan, "events": replaced_now(pasted.plan), "zed": False})
+    assert list(alternatives(now, rules_of(case.release, case.release.order))) == [
+        AT_ONCE, "replace one drive after the other",
+    ]  # fmt: skip
 
 
 def test_a_procedure_may_follow_on_a_pasted_pool(tmp_path: Path, asked: list[Plan]) -> None:

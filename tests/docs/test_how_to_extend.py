@@ -117,7 +117,7 @@ def test_an_output_is_one_module_and_a_line(house: Path) -> None:
     write(house, "add-an-observed-format.md")
     registry = house / "zsim" / "observe" / "pool_import" / "given" / "readers.py"
     line = '    "fio or dd": benchmarks,\n'
-    text = registry.read_text().replace("import host_facts\n", "import host_facts, lsmem\n", 1)
+    text = registry.read_text().replace("import host_facts,", "import lsmem, host_facts,", 1)
     assert line in text
     registry.write_text(text.replace(line, line + '    "lsmem": lsmem,\n'))
     status = (REPOSITORY / "docs" / "examples" / "zpool-status.txt").read_text()

@@ -125,6 +125,8 @@ def test_a_suspended_pool_is_told_and_a_cut_vdev_has_not_lost_what_another_has()
     assert len([note for note in found.notes if "sda of raidz1-0 is FAULTED" in note]) == 1
     with pytest.raises(InputError, match="the pool is suspended: nothing goes on"):
         zsim.eta(SUSPENDED)
+    with pytest.raises(InputError, match="the pool is UNAVAIL, as more drives are gone than"):
+        zsim.eta(SUSPENDED.replace("state: SUSPENDED", "state: UNAVAIL"))
 
 
 LISTED = """\

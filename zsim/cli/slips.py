@@ -16,6 +16,7 @@ COMMAND_MEANT = {
     "expand": "predict --operation expand", "remove": "predict --operation remove",
     "status": "eta", "progress": "eta", "finish": "eta", "when": "eta", "watch": "eta --pool NAME --watch 60",
     "list": "drives list", "disks": "drives list", "histories": "pool histories", "show": "scenario show",
+    "explain": "predict --why", "why": "predict --why", "advise": "decide",
     "loss": "risk", "mttdl": "risk", "tunables": "tune", "layouts": "compare", "help": "--help",
     "version": "--version",
 }  # fmt: skip

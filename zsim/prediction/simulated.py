@@ -82,6 +82,7 @@ def scenario_words(scenario: Scenario) -> tuple[str, ...]:
 
 
 NAMED_EACH = whole_constant("evidence.named_each")
+NAMED_GONE = whole_constant("evidence.named_gone")
 """So many drives are named one by one."""
 
 
@@ -114,14 +115,17 @@ def _load(load: Mapping[str, object]) -> str:
 
 
 def _all_evidence(every: Sequence[object]) -> list[str]:
-    """Return what the pool has shown, with all drives that were seen at work as one."""
+    """Return what the pool has shown, many drives that were seen at work, or that are gone, as one."""
     shown = [each for each in every if isinstance(each, Mapping)]
     words = {_evidence(each): each for each in shown}
-    drives = [text for text, each in words.items() if each.get("what") == "drive"]
-    if len(drives) <= NAMED_EACH:
-        return list(words)
-    count = len({str(each["drive"]) for each in shown if each.get("what") == "drive"})
-    return [*(text for text in words if text not in drives), f"activity or errors of {count} drives"]
+    seen = [text for text, each in words.items() if each.get("what") == "drive" and not each.get("missing")]
+    gone = [text for text, each in words.items() if each.get("missing")]
+    told = list(words)
+    for drives, most, what in ((seen, NAMED_EACH, "activity or errors of"), (gone, NAMED_GONE, "gone:")):
+        if len(drives) > most:
+            count = len({str(words[text]["drive"]) for text in drives})
+            told = [*(text for text in told if text not in drives), f"{what} {count} drives"]
+    return told
 
 
 def _evidence(seen: Mapping[str, object]) -> str:

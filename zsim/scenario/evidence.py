@@ -149,9 +149,25 @@ Observation = Annotated[
 """Anything the pool has shown."""
 
 
-def missing_drives(observations: Iterable[object]) -> tuple[DriveActivity, ...]:
-    """Return the drives that are not there and that the repair does not replace, each once."""
-    return tuple(each for each in gone_drives(observations) if not each.asked)
+def missing_drives(observations: Iterable[object], drives: int) -> tuple[DriveActivity, ...]:
+    """Return the drives of the first vdev that are not there and that the repair does not replace, each once.
+
+    Parameters
+    ----------
+    observations : iterable
+    drives : int
+        How many drives the first vdev has.
+    """
+    return tuple(each for each in gone_drives(observations) if not each.asked and _is_first(each, drives))
+
+
+def missing_elsewhere(observations: Iterable[object], drives: int) -> tuple[DriveActivity, ...]:
+    """Return the drives of other vdevs than the first that are not there, each once."""
+    return tuple(each for each in gone_drives(observations) if not _is_first(each, drives))
+
+
+def _is_first(each: DriveActivity, drives: int) -> bool:
+    return each.leaf is None or each.leaf < drives
 
 
 def gone_drives(observations: Iterable[object]) -> tuple[DriveActivity, ...]:

@@ -12,7 +12,7 @@ from zsim.observe.zpool.vdev_tree import ErrorCounts
 from zsim.prediction.api import case_of
 from zsim.prediction.evidence.comparable import comparable
 from zsim.prediction.evidence.wording import notes
-from zsim.scenario.evidence import DriveActivity, missing_drives
+from zsim.scenario.evidence import DriveActivity, missing_drives, missing_elsewhere
 
 HEAD = "NAME          STATE     READ WRITE CKSUM"
 ROWS = """\
@@ -104,7 +104,7 @@ def test_a_drive_whose_replacement_is_asked_is_the_first_of_its_vdev() -> None:
     (seen,) = shown(text)
     assert (seen.drive, seen.leaf, seen.missing, seen.asked) == ("sdb", 0, "FAULTED", True)
     assert (found.replaced_drives, found.old_drive) == (1, "missing")
-    assert missing_drives(found.evidence or ()) == ()
+    assert missing_drives(found.evidence or (), 4) == ()
 
 
 def test_drives_of_other_vdevs_and_old_ones_that_wait_are_told() -> None:
@@ -113,7 +113,10 @@ def test_drives_of_other_vdevs_and_old_ones_that_wait_are_told() -> None:
         "\t    sdy       REMOVED      0     0     0\n\nerrors"
     )
     text = status(sda="0     0     0").replace("\nerrors", rows)
-    assert shown(text) == []
+    (elsewhere,) = shown(text)
+    assert (elsewhere.drive, elsewhere.leaf, elsewhere.missing) == ("sdy", 5, "REMOVED")
+    assert missing_drives((elsewhere,), 4) == ()
+    assert missing_elsewhere((elsewhere,), 4) == (elsewhere,)
     assert any(
         note.startswith("NO REDUNDANCY: sdy of mirror-1 is REMOVED") for note in import_pasted(text).notes
     )

@@ -77,6 +77,12 @@ def test_one_that_runs_is_imported_as_it_was_before(tmp_path: Path) -> None:
     assert (str(scenario.layout), scenario.operation) == ("raidz2x6", "expand")
 
 
+def test_an_expansion_tells_the_release_whatever_the_year(tmp_path: Path) -> None:
+    """TrueNAS 24.10 expanded with what became 2.3; a status of 2024 was taken for 2.2, and refused."""
+    scenario = imported(tmp_path, status(RUNS).replace("2026", "2024"))
+    assert scenario.release == "openzfs-2.3"
+
+
 def test_one_that_is_over_leaves_an_expanded_pool(tmp_path: Path) -> None:
     scenario = imported(tmp_path, status(OVER))
     assert (str(scenario.layout), scenario.operation) == ("raidz2x6+1", None)

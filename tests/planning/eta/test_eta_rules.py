@@ -22,9 +22,11 @@ from zsim.planning.eta.reasons import (
     NOTHING_ISSUED,
     OTHER_GROUPS,
     OTHER_VDEVS,
+    OTHERS_DUE,
     OUTER_TRACKS,
     SEEKS,
     SLOW_HOURS,
+    SLOW_SPELL,
     SLOWER_LEFT,
     consequences,
     slow_reasons,
@@ -50,6 +52,22 @@ def scan(**changes: Any) -> RunningScan:
 
 def case(operation: str = "resilver", layout: str = "raidz2x6", **more: Any) -> Any:
     return case_of(Scenario.from_dict({"layout": layout, "operation": operation, "alloc": "1T", **more}))
+
+
+@pytest.mark.parametrize(
+    ("operation", "old", "new", "told"),
+    [
+        ("resilver", "generic-5400rpm-smr", "generic-7200rpm-cmr", False),
+        ("resilver", "generic-7200rpm-cmr", "generic-5400rpm-smr", True),
+        ("scrub", "generic-5400rpm-smr", None, True),
+    ],
+)
+def test_shingled_drives_are_a_reason_where_they_are_written(
+    operation: str, old: str, new: str | None, told: bool
+) -> None:
+    """Old ones that are only read were named as the reason, beside a new one that is not shingled."""
+    more = {"drive": old} if new is None else {"drive": old, "new_drive": new}
+    assert ("smr" in reasons._written(case(operation, drive_size="8TB", **more))) is told
 
 
 # --- zpool's own
@@ -87,7 +105,7 @@ SHORT, LONG = HOUR, 9 * HOUR
         ({}, None, 0.5, "repair", ""), ({}, None, 0.5, "metadata scan", NOTHING_ISSUED),
         ({}, SHORT, 0.049, "repair", FIRST_MINUTES), ({}, SHORT, 0.05, "repair", OUTER_TRACKS),
         ({}, SHORT, 0.05, "metadata scan", METADATA), ({}, LONG, 0.5, "repair", SLOW_HOURS),
-        ({"format": "legacy"}, LONG, 0.5, "repair", SEEKS),
+        ({"format": "legacy"}, LONG, 0.5, "repair", SLOW_SPELL),
         ({"format": "legacy"}, SHORT, 0.5, "repair", SEEKS),
         ({"format": "0.8-2.1"}, SHORT, 0.5, "repair", SLOWER_LEFT),
         ({"format": "0.8-2.1"}, LONG, 0.5, "repair", SLOW_HOURS),
@@ -107,6 +125,10 @@ def test_other_vdevs_count_only_where_there_are_some_and_drives_are_repaired() -
     several = case(layout="2*raidz2x6")
     assert zpool_why(scan(**old), SHORT, LEFT, 0.01, several, "repair") == OTHER_VDEVS
     assert zpool_why(scan(**old), LONG, LEFT, 0.5, several, "repair") == SLOW_HOURS
+    new = {"format": "2.2+", "total": 22, "issued": 3}
+    assert zpool_why(scan(**new, scanned=14), LONG, LEFT, 0.5, several, "repair") == OTHERS_DUE
+    assert zpool_why(scan(**new, scanned=22), LONG, LEFT, 0.5, several, "repair") == SLOW_HOURS
+    assert zpool_why(scan(**new, scanned=14), LONG, LEFT, 0.5, case(), "repair") == SLOW_HOURS
     assert zpool_why(scan(**old, kind="scrub"), SHORT, LEFT, 0.5, several, "repair") == SLOWER_LEFT
     moving = case("expand", "raidz1x3")
     assert zpool_why(scan(kind="expand"), SHORT, LEFT, 0.01, moving, "copying") == SLOWER_LEFT

@@ -83,9 +83,11 @@ def test_what_zpool_says_is_held_against_the_answer(seconds: float | None, why: 
     assert one("zpool ", zpool_remaining_s=seconds, zpool_why=why) == words
 
 
-def test_what_is_left_is_told_by_parts_of_a_second_at_least() -> None:
+def test_what_is_left_is_told_by_parts_that_count() -> None:
     assert one("Now: ") == "Now: repair, 40 % done; 2 h elapsed; left: 3 h repair."
-    assert "left: 1 s metadata scan, " in one("Now: ", parts={"metadata scan": 1.0, "repair": HOUR})
+    assert "left: 1 s metadata scan, " in one("Now: ", parts={"metadata scan": 1.0, "repair": 60.0})
+    assert "left: 1 h repair." in one("Now: ", parts={"metadata scan": 0.9, "repair": HOUR})
+    assert "left: 1 h repair." in one("Now: ", parts={"repair": HOUR, "tail": 6.0})
     assert one("Now: ", parts={}).endswith("left: the last txg syncs.")
     assert "elapsed" not in one("Now: ", elapsed_s=None)
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import zsim
 from zsim.base.errors import InputError
 from zsim.base.reading import read_toml
 from zsim.case.resolve import COMMON_DRIVE_BYTES
@@ -65,6 +66,20 @@ def test_a_drive_that_awaits_a_resilver_is_not_of_this_one():
     together = read_paste(TWO.replace("awaiting resilver", "resilvering"))
     assert together.scenario.replaced_drives == 2
     assert not any("awaits" in note for note in together.notes)
+
+
+def test_when_a_drive_that_awaits_a_resilver_is_done_too_is_said_first():
+    """It was a note at the end, without a date; what replacing another would do was told instead."""
+    told = str(zsim.eta(TWO))
+    words = " ".join(told.split())
+    assert (
+        "NOT IN THIS ANSWER: 1 drive awaits a resilver that begins when this one is over: both are" in words
+    )
+    assert told.index("NOT IN THIS") < told.index("zpool says")
+    assert "replacing a second drive" not in words
+    assert words.count("1 drive awaits") == 1
+    together = zsim.eta(TWO.replace("awaiting resilver", "resilvering"))
+    assert "replacing a further drive now" in " ".join(str(together).split())
 
 
 def test_drives_that_nobody_names_are_a_common_size_that_is_told_and_varied():

@@ -280,6 +280,19 @@ def test_the_subject_names_the_pool_and_how_long_its_repair_takes() -> None:
     )
 
 
+def test_drives_that_are_missing_in_other_vdevs_are_named() -> None:
+    """They were not counted, and nothing of the answer said so."""
+    gone: list[dict[str, object]] = [
+        {"what": "drive", "drive": "sdb", "leaf": 1, "missing": "FAULTED", "asked": True},
+        {"what": "drive", "drive": "sdk", "leaf": 9, "missing": "UNAVAIL"},
+    ]
+    case = resolve({"layout": "2*raidz2x6", "release": "openzfs-2.3.9", "evidence": gone})
+    (told,) = (each for each in api.warnings(case, RiskInputs()) if "of other vdevs" in each)
+    assert told.startswith("sdk of other vdevs is missing too, which is not counted")
+    alone = resolve({"layout": "2*raidz2x6", "release": "openzfs-2.3.9", "evidence": gone[:1]})
+    assert not any("of other vdevs" in each for each in api.warnings(alone, RiskInputs()))
+
+
 @pytest.mark.parametrize(
     ("scenario", "words"),
     [({"layout": "raidz1x6", "release": "zol-0.7"}, "never finishes a resilver"),

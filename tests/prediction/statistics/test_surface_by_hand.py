@@ -513,6 +513,18 @@ def test_many_drives_are_told_as_one() -> None:
     ]  # fmt: skip
 
 
+def test_drives_that_are_gone_are_named_beside_those_that_were_seen_at_work() -> None:
+    seen = [{"what": "drive", "drive": f"sd{n}", "busy": 0.5} for n in range(simulated.NAMED_EACH + 1)]
+    gone = [{"what": "drive", "drive": f"old{n}", "missing": "FAULTED"} for n in range(simulated.NAMED_GONE)]
+    told = simulated._all_evidence([*seen, *gone])
+    assert told == [
+        *(f"old{n} FAULTED" for n in range(simulated.NAMED_GONE)),
+        f"activity or errors of {simulated.NAMED_EACH + 1} drives",
+    ]
+    one_more = {"what": "drive", "drive": "z", "missing": "REMOVED"}
+    assert simulated._all_evidence([*gone, one_more]) == [f"gone: {simulated.NAMED_GONE + 1} drives"]
+
+
 def test_what_is_varied_is_told_as_its_ends_or_as_a_factor() -> None:
     one = case()
     varied = {

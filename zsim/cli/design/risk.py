@@ -98,8 +98,8 @@ def command(
 ) -> None:
     """Estimate the chance of data loss: while this pool is repaired, within a year, and within many.
 
-    Files lost, a vdev suspended and the pool lost are separate chances, each a range.  The repair's duration
-    is that of 'zsim predict', unless --hours fixes it.  With --plan the first column is about the whole plan.
+    Files lost, a vdev suspended and the pool lost are separate chances, each a range. The repair's duration
+    is that of 'zsim predict', unless --hours fixes it. With --plan the first column is about the whole plan.
     FILE is a scenario file, or files with what zpool status and its like printed; - reads the standard input.
     """
     from zsim.planning.risk.api import risk

@@ -14,7 +14,7 @@ def command() -> None:
     """Show a scenario with its defaults, or its JSON Schema."""
 
 
-@command.command("schema")
+@command.command("schema", short_help="Print the JSON Schema of scenario files.")
 def schema() -> None:
     """Print the JSON Schema of scenario files, for editors and other programs."""
     from zsim.scenario.model import Scenario
@@ -23,7 +23,10 @@ def schema() -> None:
 
 
 @command.command(
-    "show", cls=GroupedCommand, examples=("zsim scenario show --layout raidz2x6 --fill 62% -o pool.toml",)
+    "show",
+    short_help="Print what is stated, and every default.",
+    cls=GroupedCommand,
+    examples=("zsim scenario show --layout raidz2x6 --fill 62% -o pool.toml",),
 )
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")

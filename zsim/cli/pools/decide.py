@@ -57,9 +57,10 @@ def command(
 ) -> None:
     """Compare what could be done now: wait or restart, replace now or later, reboot, stop the load.
 
-    A drive stated to be slow or sick (--slow, --bad-sectors) may be taken offline or kept. The state now
-    comes from flags, from a scenario, or from what zpool status and its like printed, in files or piped
-    (zpool status tank | zsim decide - --reboot). The best comes first.
+    Several drives that are gone are replaced at once or one after the other; one stated to be slow or sick
+    (--slow, --bad-sectors) may be taken offline or kept. The state now comes from flags, from a scenario, or
+    from what zpool status and its like printed, in files or piped (zpool status tank | zsim decide -
+    --reboot). The best comes first.
     """
     from zsim.planning.timeline.decisions import decide
 

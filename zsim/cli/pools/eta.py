@@ -71,7 +71,8 @@ def command(
     """Estimate when a running resilver, scrub or rebuild finishes: zpool status tank | zsim eta.
 
     FILE holds what zpool status printed, once or several times, or another output of the same pool; without
-    files the standard input is read. What is not known is assumed, and listed.
+    files the standard input is read. It may be quoted, cut off or in one line, as forums have it, or text of
+    TrueNAS' pages. What is not known is assumed, and listed.
     """
     from zsim.base.files import check_writable
 

@@ -63,7 +63,7 @@ def pasted_pool(sources: Sequence[str], stated: dict[str, object], asked: str) -
     from zsim.planning.eta.api import eta_of
     from zsim.planning.eta.reading import read_paste
     from zsim.planning.timeline.decisions import state_of
-    from zsim.scenario.evidence import missing_drives
+    from zsim.scenario.evidence import gone_drives
     from zsim.scenario.files import put_aside, scenario_text
     from zsim.scenario.model import Scenario
 
@@ -84,7 +84,7 @@ def pasted_pool(sources: Sequence[str], stated: dict[str, object], asked: str) -
     if (why := _nothing_to_ask(paste, asked)) is not None:
         raise InputError(asked, None, why, "zsim eta, given the same files, says when it finishes")
     seen = eta_of(paste.scenario, paste)
-    shown = (*paste.scans, *missing_drives(paste.scenario.evidence or ()))
+    shown = (*paste.scans, *gone_drives(paste.scenario.evidence or ()))
     plan = {"scenario": known, **state_of(known, shown, imported.waiting, seen), **named}
     return PastedPool(plan, imported.places, imported.pool)
 
@@ -99,7 +99,7 @@ def replaced_now(plan: Mapping[str, object]) -> list[dict[str, object]]:
     places = [(vdev, slot) for vdev, spec in enumerate(vdevs) for slot in range(spec.children)]
     by_vdev: dict[int, list[int]] = {}
     for each in gone_drives(scenario.evidence or ()):
-        if each.asked and each.leaf is not None and each.leaf < len(places):
+        if each.leaf is not None and each.leaf < len(places):
             vdev, slot = places[each.leaf]
             by_vdev.setdefault(vdev, []).append(slot)
     return [{"do": "replace", "vdev": vdev, "drives": slots} for vdev, slots in by_vdev.items()]

@@ -131,8 +131,8 @@ def command(
     What happens comes from flags, from a plan in TOML ('zsim timeline schema' prints its JSON Schema) or by a
     procedure (--procedure list). The answer is a chart of all passes, the redundancy left at each moment, and
     when the pool is whole. From what zpool status and its like printed, in files or piped, the story begins
-    with the resilver that runs and what 'zsim eta' says is left of it; drives may then be named as they are
-    there.
+    with the resilver that runs and what 'zsim eta' says is left of it, and without the drives that are gone;
+    drives may then be named as they are there.
     """
     if sources == ("schema",):
         from zsim.planning.timeline.plan import Plan

@@ -58,7 +58,7 @@ def list_command(as_json: bool) -> None:
     show(rich_table(Grid(head, rows, frozenset({2, 4}))))
 
 
-@command.command("show")
+@command.command("show", short_help="Show the numbers of a drive, with their sources.")
 @click.argument("name", metavar="NAME")
 @click.option("--drive-size", metavar="SIZE", help="Scale a generic drive to this capacity, such as 4TB.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
@@ -108,7 +108,7 @@ def show_command(name: str, drive_size: str | None, as_json: bool) -> None:
     show(Group(*parts, *_observed_parts(drive, derived)))
 
 
-@command.command("plot")
+@command.command("plot", short_help="Draw zones, seeks and random reads of a drive.")
 @click.argument("name", metavar="NAME")
 @click.option("-o", "--output", metavar="FILE", help="FILE.svg, .png or .pdf; by default NAME.svg.")
 def plot_command(name: str, output: str | None) -> None:
@@ -126,16 +126,16 @@ def plot_command(name: str, output: str | None) -> None:
     notice(f"{path} written")
 
 
-@command.command("fit")
+@command.command("fit", short_help="Fit a drive model to your own measurements.")
 @click.option("--drive", "base", metavar="NAME", default="generic-7200rpm-cmr", show_default=True,
               help="The model to start from.")  # fmt: skip
 @click.option(
     "--drive-size", metavar="SIZE", help="Capacity, where the model to start from is a generic one."
 )
 @click.option("--fio", "fio_files", metavar="FILE", multiple=True,
-              help="fio's JSON output or bandwidth log, of reads.  May be repeated.")  # fmt: skip
+              help="fio's JSON output or bandwidth log, of reads. May be repeated.")  # fmt: skip
 @click.option("--dd", "dd_files", metavar="FILE", multiple=True,
-              help="CSV with columns offset and rate, of sequential reads.  May be repeated.")  # fmt: skip
+              help="CSV with columns offset and rate, of sequential reads. May be repeated.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE.toml", help="Write the fitted drive.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 def fit_command(

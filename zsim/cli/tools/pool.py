@@ -30,6 +30,7 @@ def command() -> None:
 
 @command.command(
     "show",
+    short_help="Show where the blocks of a pool lie.",
     cls=GroupedCommand,
     examples=("zsim pool show --layout raidz2x6 --fill 60% --history vm-host --plot pool.svg",),
 )

@@ -22,8 +22,8 @@ FAILED = 1
     "paths",
     metavar="PATH",
     multiple=True,
-    help="Directory of a case, or of several, searched recursively.  "
-    "Default: the cases that come with zsim.  May be repeated.",
+    help="Directory of a case, or of several, searched recursively. "
+    "Default: the cases that come with zsim. May be repeated.",
 )
 @click.option("--list", "list_only", is_flag=True, help="List the cases and run none.")
 @click.option(
@@ -46,10 +46,18 @@ FAILED = 1
     help="Treat runs of real OpenZFS as running scans, and predict their finish time.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of all random numbers."
+    "--seed",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Seed of all random numbers.",
 )
 @click.option(
-    "--jobs", type=click.IntRange(min=1), help="Processes; by default one a core if there are many cases."
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Processes; by default one a core if there are many cases.",
 )
 def command(
     names: tuple[str, ...],
@@ -64,7 +72,7 @@ def command(
 ) -> int:
     """Compare predictions with measurements, each claim with its stated tolerance.
 
-    NAME is the name of a case or a pattern such as 'raidz2*'.  Exit code 0 if nothing fails, 1 if a claim
+    NAME is the name of a case or a pattern such as 'raidz2*'. Exit code 0 if nothing fails, 1 if a claim
     fails, 2 for bad input.
     """
     from zsim.validation.api import cases_of, validate

@@ -16,13 +16,15 @@ _OF_DRIVES = re.compile(r"\b(?:drives?|disks?|hdds?|ssds?)\b", re.IGNORECASE)
 _COUNTED_SIZE = re.compile(
     r"(?<![\w.])\d{1,3} ?[x\u00d7*] ?(?:\w{1,12} ){0,3}?(\d{1,2}(?:\.\d)?) ?TB\b", re.IGNORECASE
 )
-_PRINTED = re.compile(
+PRINTED = re.compile(
     r"\b(?:ONLINE|DEGRADED|FAULTED|OFFLINE|UNAVAIL|REMOVED|AVAIL|INUSE)\b|/dev/|^[ \t]{0,12}[\w ]{2,14}:[ \t]"
     r"|[{}<>=]|^\S{1,40}[@:][^ ]{0,40}[#$] "
 )
 _SIZE = re.compile(r"(?<![\w.])(\d{1,2}(?:\.\d)?) ?TB\b", re.IGNORECASE)
 LARGEST_TB = 36.0
 _LINK = re.compile(r"\b(?:are|is|were|all|of|with|have)\b|:", re.IGNORECASE)
+_BEHIND = re.compile(r"\s(?:in|as|on|for|with|and)\s|[,;(]")
+"""What follows the name of a series is about the pool."""
 _OTHERS = re.compile(
     r"\b(?:replac\w*|new|swap\w*|instead|bought|order\w*|fail\w*|dead|dying|bad|broken|spare)\b",
     re.IGNORECASE,
@@ -50,7 +52,7 @@ class SaidDrives:
 def said_drives(text: str) -> Iterator[SaidDrives]:
     """Yield the drives that sentences name: with how many, or as drives or disks; no row of an output."""
     for line in text[:MOST_TEXT].split("\n")[:MOST_LINES]:
-        if not 8 <= len(line) <= LONGEST or _PRINTED.search(line) or not _WORD.search(line):
+        if not 8 <= len(line) <= LONGEST or PRINTED.search(line) or not _WORD.search(line):
             continue
         counted = _COUNTED.search(line)
         of_some = _OTHERS.search(line) and not _ALL.search(line)
@@ -77,7 +79,7 @@ def _model(line: str) -> Model | None:
     named = line[sized.end() : sized.end() + 40]
     if series_of(named) is None:
         named = _LINK.split(line[max(0, sized.start() - 40) : sized.start()])[-1]
-    return model_of(plain(f"{sized[1]} TB {named.strip()}"))
+    return model_of(plain(f"{sized[1]} TB {_BEHIND.split(named)[0].strip()}"))
 
 
 def _only_size(line: str) -> re.Match[str] | None:

@@ -20,6 +20,7 @@ from zsim.observe.devices.usual_sizes import usual_bytes
 from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.texts import plain
 from zsim.observe.zpool.vdev_tree import GONE, PAIRS, Vdev, repaired_pair
+from zsim.scenario.layout import Layout
 
 SAME_SIZE = 0.03
 SAID = "a sentence beside the outputs"
@@ -104,8 +105,8 @@ def find_drives(outputs: PoolOutputs) -> None:
     if not any(each.model for each in known) and (counted := _by_number(outputs, drives)):
         known, source = counted, "that many drives of the host are of this model"
     models = _models_of(known)
-    if not models and (said := _said(outputs, len(drives.old))) is not None:
-        models, source = (said,) * len(drives.old), SAID
+    if not models and (said := _said(outputs, count := _count(outputs, drives))) is not None:
+        models, source = (said,) * count, SAID
     if models:
         if not _others_differ(outputs, drives, models):
             _find_old(outputs, models, source, len(drives.old))
@@ -153,6 +154,12 @@ def _said(outputs: PoolOutputs, count: int) -> Model | None:
         return None
     outputs.notes.append(f"the drives are those that the text names: {plain(fitting[0].name)}")
     return fitting[0]
+
+
+def _count(outputs: PoolOutputs, drives: PoolDrives) -> int:
+    """Return how many drives the pool has: those shown, else those of the layout that is taken."""
+    layout = outputs.text("layout")
+    return len(drives.old) or (sum(vdev.children for vdev in Layout.parse(layout).data) if layout else 0)
 
 
 def _source(known: Sequence[Identity]) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from statistics import median
 
+from zsim.base.units import format_duration
 from zsim.observe.devices.identity import Inventory
 from zsim.observe.devices.labels import device_of
 from zsim.observe.evidence.activity import Samples
@@ -26,6 +28,8 @@ NEAR_IN_TIME = timedelta(days=7)
 MOST_RUNNING = 500
 MOST_FINISHED = 200
 QUARTER_S, MOST_ZONES_S = 900, 14 * 3600
+LEAST_COMPARED, STANDS_OUT = 4, 5.0
+"""Drives that are compared at the least, and times the median from which one is told."""
 COMES_BACK = frozenset(("OFFLINE", "REMOVED", "UNAVAIL"))
 """States of a drive that is whole as far as ZFS knows, and may only have lost its connection."""
 
@@ -216,7 +220,7 @@ def _activity(outputs: PoolOutputs, tops: Tops, runs: bool) -> list[DriveActivit
         if not table.usable:
             outputs.notes.append(
                 f"{table.command} has one sample, the mean since the host was started: run it with an"
-                " interval, such as zpool iostat -vly 30 3"
+                f" interval, such as zpool iostat -vly 30 3{_standing_out(table)}"
             )
             continue
         matched = [each for row in table.means() if (each := _of_pool(row, inventory, numbers)) is not None]
@@ -227,6 +231,19 @@ def _activity(outputs: PoolOutputs, tops: Tops, runs: bool) -> list[DriveActivit
             )
         found += matched
     return found
+
+
+def _standing_out(table: Samples) -> str:
+    """Return which drive takes far longer than the others even in the mean since the start; else nothing."""
+    rows = table.samples[0] if table.samples else {}
+    times = {name: row.values["service"] for name, row in rows.items() if row.values.get("service")}
+    if len(times) < LEAST_COMPARED:
+        return ""
+    slow, usual = max(times, key=times.__getitem__), median(times.values())
+    if times[slow] < STANDS_OUT * usual:
+        return ""
+    told = f"{format_duration(times[slow])} for an operation, {format_duration(usual)} at the median of all"
+    return f". Even so {plain(slow, 100)} stands out: {told}; look at its SMART data, cable and link"
 
 
 def _errors(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
@@ -258,7 +275,7 @@ def _errors(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
 
 
 def _missing(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
-    """Return the drives of the vdev under repair that are gone, not to be replaced; note all there are."""
+    """Return the drives that are gone and that nothing under way replaces; note them, vdev by vdev."""
     found: list[DriveActivity] = []
     scan = outputs.status.scan if outputs.status is not None else None
     numbers = leaf_numbers(tops, _repairs(outputs))
@@ -273,11 +290,11 @@ def _missing(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
             # Where nothing runs, the replacement of those that are gone is what is asked.
             words = _missing_words if active or due or not first else _asked_words
             outputs.notes.append(words(tops.vdevs[place], gone, left, due > 0))
-        if not first or outputs.value("replace_in") is not None:
+        if outputs.value("replace_in") is not None:
             continue
-        asked = 0 if active or due else int(str(outputs.value("replace") or 0))
+        asked = int(str(outputs.value("replace") or 0)) if first and not (active or due) else 0
         waits = [child for child in slots if child.children and active and child.children[-1].waits]
-        gone += [child.children[0] for child in waits if child.children[0].state in GONE]
+        gone += [child.children[0] for child in waits if first and child.children[0].state in GONE]
         found += [_gone(each, numbers, count < asked, tops.source) for count, each in enumerate(gone)]
     return found
 

@@ -23,8 +23,8 @@ from zsim.observe.pool_import.find_drives import find_drives
 from zsim.observe.pool_import.finding import Finding, PoolOutputs
 from zsim.observe.pool_import.gaps import HALTED, is_gap, unknown_notes
 from zsim.observe.pool_import.gather import drive_places, find_observations, in_order
-from zsim.observe.pool_import.given.assumed import UNKNOWN
 from zsim.observe.pool_import.given.files import OnProgress, PoolFiles, paths_of, read_files, read_pasted
+from zsim.observe.pool_import.given.pasted_forms import UNKNOWN
 from zsim.observe.pool_import.layout import Tops, find_layout, pairs_of
 from zsim.observe.pool_import.release import drive_names, find_release
 from zsim.observe.pool_import.space import find_space

@@ -23,6 +23,7 @@ from zsim.observe.pool_import.given.assumed import (
     vdevs_of,
     with_drives,
 )
+from zsim.observe.pool_import.given.layout_words import SaidLayout
 from zsim.observe.texts import plain
 from zsim.observe.zpool.vdev_tree import GONE, GROUPS, PAIRS, Vdev, repaired_pair, spec_of
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
@@ -257,6 +258,9 @@ def _tops(outputs: PoolOutputs) -> Tops:
     if listed is not None and listed.vdevs:
         return Tops([vdev for vdev, _ in listed.vdevs], "zpool list -v", outputs)
     if status is not None and status.scan is not None and status.scan.active:
+        if said := _said_layout(outputs):
+            outputs.notes.append(f"the layout is the one that the text names: {said}")
+            return Tops(vdevs_of(said), "a sentence beside the outputs", outputs)
         vdevs = assumed_vdevs(status.scan, status)
         outputs.notes.append(
             "NOT KNOWN: the layout. Of the pool nothing but its scan is shown."
@@ -266,6 +270,12 @@ def _tops(outputs: PoolOutputs) -> Tops:
     if outputs.layout_beside is not None:
         return Tops(vdevs_of(outputs.layout_beside), "stated beside the files", outputs)
     raise InputError("layout", None, "no file shows the vdevs of the pool", LAYOUT_REMEDY)
+
+
+def _said_layout(outputs: PoolOutputs) -> str:
+    """Return the one layout that sentences name; empty where they name none, or several."""
+    said = {each.layout for each in outputs.files.of(SaidLayout)}
+    return said.pop() if len(said) == 1 else ""
 
 
 def _find_replacement(outputs: PoolOutputs, tops: Tops) -> int:
@@ -327,9 +337,14 @@ def _under_repair(outputs: PoolOutputs, pairs: Sequence[Sequence[Vdev]]) -> list
     waiting = sum(map(len, pairs)) - sum(map(len, due))
     if not waiting:
         return [list(each) for each in pairs]
-    words = "1 drive awaits a resilver" if waiting == 1 else f"{waiting} drives await a resilver"
-    outputs.notes.append(f"{words} that begins when this one is over: it is not in this answer")
+    outputs.notes.append(f"{waits_words(waiting)}: it is not in this answer")
     return due if any(due) else [list(each) for each in pairs]
+
+
+def waits_words(count: int) -> str:
+    """Return what is said of drives whose resilver is deferred."""
+    words = "1 drive awaits a resilver" if count == 1 else f"{count} drives await a resilver"
+    return f"{words} that begins when this one is over"
 
 
 def _find_pairs(outputs: PoolOutputs, pairs: Sequence[Vdev], spec: VdevSpec) -> None:

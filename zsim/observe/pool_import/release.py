@@ -139,14 +139,18 @@ def _of_freebsd(outputs: PoolOutputs) -> str:
 
 
 def _infer(outputs: PoolOutputs, name: str, why: str) -> None:
-    """Note the release that a form tells, or the first one after it that knows all vdevs shown."""
+    """Note the release that a form tells, or the first one after it that can do all that is shown."""
     vdevs = outputs.status.vdevs if outputs.status is not None else ()
     shown = {kinds()[vdev.kind] for vdev in vdevs if vdev.kind in kinds()}
     unknown = [kind for kind in shown if not kind.is_known_to(load_release(name))]
+    by_year = sorted(release_names(), key=lambda each: load_release(each).year)
     if unknown:
-        by_year = sorted(release_names(), key=lambda each: load_release(each).year)
         knowing = (each for each in by_year if all(kind.is_known_to(load_release(each)) for kind in shown))
         name, why = next(knowing), f"the first release with {unknown[0].title}"
+    expands = outputs.status is not None and outputs.status.expansion is not None
+    if expands and not load_release(name).raidz_expansion:
+        name = next(each for each in by_year if load_release(each).raidz_expansion)
+        why = "the first release that expands a RAID-Z"
     outputs.find("release", name, f"zpool status: {why}", inferred=True)
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from zsim.case.case import Case
 from zsim.observe.evidence.kernel_log import TELLS
+from zsim.observe.pool_import.layout import waits_words
 from zsim.planning.eta.lately import lately_of, stands_still, told_once
 from zsim.planning.eta.reading import Paste
 from zsim.planning.eta.reasons import (
@@ -23,6 +24,7 @@ from zsim.planning.eta.reasons import (
     stood,
     stuck,
     telling_pace,
+    then,
     worries,
     zpool_remaining,
     zpool_why,
@@ -185,19 +187,33 @@ class FollowedScan:
         return found
 
     @property
+    def is_of_a_part(self) -> bool:
+        """Whether less than a drive is repaired: that says nothing of what another one would take."""
+        return self.paste.log_alone or self.paste.dedup_alone or self.last.kind == "heal"
+
+    @property
+    def waiting(self) -> int:
+        """Drives that await a pass of their own, where the notes say so."""
+        words = waits_words(self.paste.waiting)
+        told = any(each.startswith(words) for each in self.paste.notes)
+        return self.paste.waiting if told and not self.is_of_a_part else 0
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What is to be known before all else, and what was noted of what was read."""
-        told = (each for each in self.paste.notes if not each.startswith(TELLS))
-        return tuple(each for each in (self.halted, *told) if each)
+        first = [self.halted]
+        untold = [TELLS]
+        if self.waiting:
+            first.append(then(self.waiting, self.total, self.left, self.paste.at))
+            untold.append(waits_words(self.waiting))
+        told = (each for each in self.paste.notes if not each.startswith(tuple(untold)))
+        return tuple(each for each in (*first, *told) if each)
 
     @property
     def consequences(self) -> tuple[str, ...]:
-        """What a second replacement and a reboot would cost now.
-
-        Where less than a drive is repaired, that says nothing of what another one would take.
-        """
-        of_a_part = self.paste.log_alone or self.paste.dedup_alone or self.last.kind == "heal"
-        return consequences(self.case, self.share, None if of_a_part else self.total, self.left, self.elapsed)
+        """What a further replacement and a reboot would cost now."""
+        total = None if self.is_of_a_part else self.total
+        return consequences(self.case, self.share, total, self.left, self.elapsed, self.waiting)
 
     @property
     def weighed(self) -> tuple[Weighed, ...]:

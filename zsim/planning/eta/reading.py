@@ -16,8 +16,9 @@ from zsim.observe.documents import split_documents
 from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
 from zsim.observe.pool_import.classes import WHO_TELLS
 from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
-from zsim.observe.pool_import.given.assumed import UNKNOWN, as_status, assumed_vdevs, assumed_words
+from zsim.observe.pool_import.given.assumed import as_status, assumed_vdevs, assumed_words
 from zsim.observe.pool_import.given.files import files_in
+from zsim.observe.pool_import.given.pasted_forms import UNKNOWN
 from zsim.observe.pool_import.importing import ImportedPool, import_beside
 from zsim.observe.texts import decoded, plain, tidied
 from zsim.observe.zpool import status_json, truenas
@@ -45,6 +46,10 @@ BEFORE_PASS_S = 3 * 86400.0
 """A pass may have begun so long after its scan: by a reboot, or after metadata was scanned [s]."""
 
 
+HALTED_STATES = {
+    "SUSPENDED": "suspended",
+    "UNAVAIL": "UNAVAIL, as more drives are gone than it can do without",
+}
 SUSPENDED = "HALTED: the pool is suspended"
 
 
@@ -66,6 +71,8 @@ class Paste:
         Whether drives of log vdevs are resilvered alone, which copies nothing.
     dedup_alone : bool
         Whether drives of dedup vdevs are, which copies deduplication tables.
+    waiting : int
+        Drives that await a resilver of their own.
     """
 
     pool: str
@@ -76,6 +83,7 @@ class Paste:
     at: datetime | None = None
     log_alone: bool = False
     dedup_alone: bool = False
+    waiting: int = 0
 
 
 def read_paste(
@@ -139,7 +147,8 @@ def read_paste(
     if log_alone:
         ordered = list(map(of_metadata, ordered))
     paused, name = scan.state == "paused", pool or chosen.name
-    return Paste(name, scenario, tuple(ordered), paused, tuple(notes), at, log_alone, dedup_alone)
+    waiting = imported.waiting if imported is not None else 0
+    return Paste(name, scenario, tuple(ordered), paused, tuple(notes), at, log_alone, dedup_alone, waiting)
 
 
 def _found_running(statuses: Sequence[PoolStatus]) -> list[tuple[PoolStatus, Scan]]:
@@ -298,8 +307,11 @@ def _remedy(status: PoolStatus) -> str:
             "zpool scrub -e reads only the blocks of the error log again, mostly in minutes, and zpool status"
             " prints its share; zsim predict is about a whole scrub"
         )
-    if status.state == "SUSPENDED":
-        return "the pool is suspended: nothing goes on until its drives are back and zpool clear is run"
+    if status.state in HALTED_STATES:
+        return (
+            f"the pool is {HALTED_STATES[status.state]}: nothing goes on until its drives are back and zpool"
+            " clear is run"
+        )
     slots = (slot for vdev in status.vdevs for slot in vdev.children or (vdev,))
     gone = [slot for slot in slots if slot.state in GONE and not slot.children]
     if gone:

@@ -11,12 +11,13 @@ import numpy as np
 from zsim.base.constants import constant
 from zsim.base.units import format_bytes, format_duration
 from zsim.case.case import Case
+from zsim.observe.pool_import.layout import waits_words
 from zsim.planning.eta.records import Span, later
 from zsim.pool.recipes.histories import history_names
 from zsim.prediction.api import RUNS_DECIDE, SLOWEST_COPY
 from zsim.prediction.progress.case_priors import one_sweep, sorted_at_once
 from zsim.prediction.progress.course import Course
-from zsim.prediction.progress.moments import CHECKPOINT, LEAST_RATE, overshoot
+from zsim.prediction.progress.moments import CHECKPOINT, LEAST_RATE, WHOLE, overshoot
 from zsim.prediction.progress.remaining import Remaining
 from zsim.scenario.evidence import MOVES, RunningScan
 from zsim.scenario.releases.profile import COPIES
@@ -35,6 +36,9 @@ NOTHING_ISSUED = "nothing, or hardly anything, is issued yet"
 OTHER_VDEVS = (
     "it counts the blocks of the other top-level vdevs as issued, although they are skipped: "
     "what is left runs at the speed of one vdev"
+)
+OTHERS_DUE = (
+    "until all is scanned it counts blocks of other top-level vdevs as to be issued, which will be skipped"
 )
 FIRST_MINUTES = "its rate is that of the first minutes, which says little about the rest"
 METADATA = "while metadata is scanned little is issued, so the mean rate of the pass says little"
@@ -55,11 +59,14 @@ SEEKS = "it counts bytes, not seeks: small files and the end of the pool take lo
 SLOWER_LEFT = "its mean rate is that of the work done so far, and what is left is slower"
 LOG_ALONE = "nothing but metadata is read, and data are counted as they are passed over"
 PASSED_OVER = "what is older than the outage is counted as to be done, and is passed over"
+SLOW_SPELL = "its mean rate is that of a slow spell, which is expected to end: if it lasts, zpool is right"
 SLOW_HOURS = "its mean rate includes the metadata phase, or slow hours, that are over"
 FASTER_LEFT = "its mean rate is that of the data copied so far, and what is left is expected to go faster"
 LOOK = "compare the drives (zpool iostat -vl 60), look for link resets (dmesg) and for client load"
 UNEXPLAINED = f"nothing known about the pool explains the slow pace: {LOOK}"
 HANGS = "now: look for a drive or a link that hangs (dmesg, zpool events -v)"
+NOTHING = 1
+"""Bytes that releases before 0.8 print of a scan that has done nothing yet, so as not to divide by none."""
 STILL_SLOWER = f"the pace is slower than that alone makes it: {LOOK}"
 RATES_ANEW = "the rates that zpool prints restart from zero"
 ZFS_WORDS = {
@@ -103,10 +110,16 @@ def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, c
         (rebuild and short, METASLABS),
         (rebuild and (scan.scanned or 0) > (scan.issued or 0), OTHER_GROUPS),
         (scan.format == "2.2+" and short, OUTER_TRACKS),
-        (scan.format == "legacy", SEEKS),
+        (several and scan.format == "2.2+" and not is_scanned(scan), OTHERS_DUE),
+        (scan.format == "legacy", SEEKS if short else SLOW_SPELL),
         (short, SLOWER_LEFT),
     )
     return next((words for holds, words in rules if holds), SLOW_HOURS)
+
+
+def is_scanned(scan: RunningScan) -> bool:
+    """Tell whether all metadata has been visited, so that what is to be issued is known."""
+    return (scan.scanned or 0) >= WHOLE * (scan.total or math.inf)
 
 
 def expected_pace(found: Remaining) -> float:
@@ -152,7 +165,7 @@ def slow_reasons(
     What it has `collected` [bytes] and not yet issued, its host has memory for.
     """
     named = []
-    if "smr" in _recordings(case):
+    if "smr" in _written(case):
         named.append("one of the drives is shingled (SMR): once its cache is full it rewrites whole bands")
     sorts = case.release.order == "sorted" and case.operation not in COPIES
     if sorts and not one_sweep(case) and collected < sorted_at_once(case):
@@ -161,16 +174,18 @@ def slow_reasons(
             f"with {format_bytes(case.memory)} of memory{assumed} ZFS cannot sort the whole pool at once: "
             "the scan goes over the drives several times"
         )
-    if case.operation == "expand" and SLOW <= pace <= SLOWEST_COPY:
+    if case.operation == "expand" and pace >= SLOW:
         named.append(RUNS_DECIDE)
-        return tuple(named)
-    if pace < SLOW:
+    if pace < SLOW or (case.operation == "expand" and pace <= SLOWEST_COPY):
         return tuple(named)
     likelier = [f"this pace is most like that of {words}" for words in _likelier(courses, found, pace)]
     return (*named, *(likelier or [STILL_SLOWER if named else UNEXPLAINED]))
 
 
-def _recordings(case: Case) -> set[str]:
+def _written(case: Case) -> set[str]:
+    """Return how the drives record that the operation may write to: of a repair the new ones."""
+    if case.operation in ("resilver", "rebuild"):
+        return {case.new_drive.recording}
     return {case.drive.recording, case.new_drive.recording}
 
 
@@ -223,6 +238,11 @@ def worries(
             "little or nothing issued is normal in the metadata phase, until about "
             f"{_moment(at, min(due, visit))}; worry if that has not changed {_at(at, late)}"
         )
+    if scan.format == "legacy" and scan.scanned is not None and scan.scanned <= NOTHING:
+        said.append(
+            "nothing is scanned yet: it has just begun, or begins anew again and again, or hangs; if that has"
+            f" not changed some minutes later, {HANGS.removeprefix('now: ')}"
+        )
     said.append(f"if it has not finished {_at(at, left.p90)}: nine in ten such scans have")
     return tuple(said)
 
@@ -259,14 +279,27 @@ def _at(at: datetime | None, seconds: float) -> str:
 
 
 def consequences(
-    case: Case, share: float, total: Span | None, left: Span, elapsed: float | None
+    case: Case, share: float, total: Span | None, left: Span, elapsed: float | None, waiting: int = 0
 ) -> tuple[str, ...]:
-    """Return what a second replacement and a reboot would cost now, in this release.
+    """Return what a further replacement and a reboot would cost now, in this release.
 
-    Without a `total` what runs repairs less than a drive: how long another takes it does not tell.
+    Without a `total` what runs repairs less than a drive: how long another takes it does not tell. Where
+    drives are `waiting` for a pass of their own already, `then` says when all are done.
     """
     gone = f" ({format_duration(elapsed)} of work)" if elapsed else ""
-    return (*_if_replaced(case, share, total, left, gone), _if_rebooted(case, gone))
+    replaced = () if waiting else _if_replaced(case, share, total, left, gone)
+    return (*replaced, _if_rebooted(case, gone))
+
+
+def then(waiting: int, total: Span, left: Span, at: datetime | None) -> str:
+    """Return what is to be said of drives that await a resilver of their own: when it is over too."""
+    after = left.p50 + total.p50
+    when = f" about {_moment(at, after)}," if at is not None and later(at, after) is not None else " in about"
+    return (
+        f"NOT IN THIS ANSWER: {waits_words(waiting)}: {'both' if waiting == 1 else 'all'} are done"
+        f"{when} {format_duration(after)}{' after this status' if at is not None else ''}; zsim decide, given"
+        " the same files, says whether a restart with all of them is better"
+    )
 
 
 def _if_replaced(case: Case, share: float, total: Span | None, left: Span, gone: str) -> Iterator[str]:
@@ -280,15 +313,16 @@ def _if_replaced(case: Case, share: float, total: Span | None, left: Span, gone:
     if case.operation != "resilver":
         return
     name, rule = case.release.name, case.release.second_target
+    second, both = ("further", "all") if case.replace > 1 else ("second", "both")
     early = share < case.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
     if rule == "restart" or (rule == "defer-unless-early" and early):
-        both = f": both would be done in about {format_duration(total.p50)}" if total else ""
-        yield f"replacing a second drive now restarts the resilver from zero in {name}{gone}{both}"
+        done = f": {both} would be done in about {format_duration(total.p50)}" if total else ""
+        yield f"replacing a {second} drive now restarts the resilver from zero in {name}{gone}{done}"
     else:
-        both = f"; both are done in about {format_duration(left.p50 + total.p50)}" if total else ""
+        done = f"; {both} are done in about {format_duration(left.p50 + total.p50)}" if total else ""
         yield (
-            f"replacing a second drive now does not disturb this resilver in {name}: the second "
-            f"drive waits for a pass of its own{both}"
+            f"replacing a {second} drive now does not disturb this resilver in {name}: the {second} "
+            f"drive waits for a pass of its own{done}"
         )
 
 

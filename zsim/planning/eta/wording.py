@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -30,6 +31,8 @@ NO_CLOCK = (
 )
 STANDS, PARTIAL = ("HALTED", "STUCK"), ("NO DATA", "NOT A WHOLE")
 """A scan that does nothing has no date at which it is done; one of a part of a drive is not compared."""
+NEGLIGIBLE = 0.002
+"""Of what is left: a phase that takes less is not named."""
 NOT_VARIED = ("drive_size", "alloc", "fill", "layout", "release")
 """Assumptions that are told first, where no world differs in them."""
 VARIED = {"drive_size": "the size of the drives", "fill": "how full the pool is"}
@@ -123,10 +126,11 @@ def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     work = {"repair": answer.phase} if answer.phase in ("copying", "rebuild") else {}
     if _is_scrub(answer):
         work = {"repair": "reading"}
+    least = max(1.0, NEGLIGIBLE * math.fsum(answer.parts.values()))
     parts = [
         f"{format_duration(seconds)} {work.get(name, name)}"
         for name, seconds in answer.parts.items()
-        if seconds >= 1.0
+        if seconds >= least
     ]
     gone = f"{format_duration(answer.elapsed_s)} elapsed; " if answer.elapsed_s is not None else ""
     yield (

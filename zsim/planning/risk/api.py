@@ -55,7 +55,7 @@ from zsim.planning.usable import data_bytes
 from zsim.prediction.answer.records import Quantiles
 from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import Asked, scenario_of
-from zsim.scenario.evidence import RunningScan, missing_drives
+from zsim.scenario.evidence import RunningScan, missing_drives, missing_elsewhere
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import ReleaseProfile, version_numbers
@@ -230,7 +230,7 @@ def _refuse(case: Case) -> None:
 def missing_at_first(case: Case) -> int:
     """Return how many drives of the vdev are missing when the repair begins, replaced by it or not."""
     gone = 0 if case.old_drive == "online" else case.replace
-    return gone + len(missing_drives(case.scenario.evidence or ()))
+    return gone + len(missing_drives(case.scenario.evidence or (), case.layout.vdevs[0].children))
 
 
 def _refuse_missing(case: Case, inputs: RiskInputs) -> None:
@@ -414,6 +414,14 @@ def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, .
         found.append(
             f"the repair begins with {count} drives of the vdev missing: "
             + (f"{left} more may fail" if left > 0 else "none may fail")
+        )
+    elsewhere = missing_elsewhere(case.scenario.evidence or (), case.layout.vdevs[0].children)
+    if elsewhere and not told:
+        names = ", ".join(each.drive for each in elsewhere[:3])
+        more = f" and {len(elsewhere) - 3} more" if len(elsewhere) > 3 else ""
+        found.append(
+            f"{names}{more} of other vdevs {'is' if len(elsewhere) == 1 else 'are'} missing too, which is not"
+            " counted: the pool is likelier to be lost than told, until they are replaced"
         )
     runs = any(isinstance(each, RunningScan) for each in case.scenario.evidence or ())
     if runs and case.operation != "scrub" and (inputs.hours is None or inputs.detect is None):

@@ -25,7 +25,7 @@ from zsim.planning.timeline.wording import outcome, span, stated
 from zsim.prediction.answer.frames import Rows
 from zsim.prediction.answer.output import FramedAnswer, PrintedAnswer, SavedAnswer
 from zsim.prediction.answer.tables import Grid, html_table, rich_table
-from zsim.scenario.evidence import RunningScan, missing_drives
+from zsim.scenario.evidence import RunningScan, gone_drives, missing_drives
 from zsim.scenario.layout import Layout
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ LITTLE = 0.1
 """The same of times with some redundancy left: up to a tenth ZFS itself begins a resilver anew because of
 another drive (OpenZFS 2.3 zfs_resilver_defer_percent)."""
 SURE = 0.9
-CHOICE = "a choice"
+CHOICE, AT_ONCE = "a choice", "replace all at once"
 MOST_DONE = 0.999
 """A pass that runs has something left."""
 
@@ -310,7 +310,9 @@ def alternatives(now: Plan, rules: Rules, replace_too: int | None = None, reboot
         name = f"take drive {drive} offline until the pass has ended"
         found[name] = [gone, {**gone, "do": "online", "when": "quiet"}]
     plans: Ways = {name: {"events": [*events, *added]} for name, added in found.items()}
-    ways = _rebuild_or_resilver(now, rules)
+    ways, orders = _rebuild_or_resilver(now, rules), _one_after_another(now)
+    # A healing resilver replaces all at once.
+    ways |= {name: changes for name, changes in orders.items() if not ways or name != AT_ONCE}
     if ways:
         return ways | {name: changes for name, changes in plans.items() if not must}
     wait: Ways = {} if must else {"wait": {}}
@@ -323,15 +325,16 @@ def _may_go_offline(now: Plan) -> tuple[int, ...]:
     if running is None or running.kind == "scrub":
         return ()
     busy = {*running.drives, *running.waiting}
-    others = {each.leaf for each in missing_drives(now.pool.evidence or ())}
+    vdev = now.pool.pool_layout.vdevs[running.vdev]
+    others = {each.leaf for each in missing_drives(now.pool.evidence or (), vdev.children)}
     missing = (len(busy) if running.old_drive == "missing" else 0) + len(others)
-    if now.pool.pool_layout.vdevs[running.vdev].tolerance <= missing:
+    if vdev.tolerance <= missing:
         return ()
     return tuple(each for each in sick_drives(now.pool, running.vdev) if each not in busy | others)
 
 
 def _rebuild_or_resilver(now: Plan, rules: Rules) -> Ways:
-    """Return the two ways to repair a mirror or dRAID, where nothing runs yet."""
+    """Return the two ways to repair mirrors or a dRAID, where nothing runs yet."""
     layout = now.pool.pool_layout
     replacing = [place for place, event in enumerate(now.events) if event.do == "replace"]
     if now.running is not None or not replacing or layout.vdevs[0].kind not in rules.rebuilds:
@@ -343,6 +346,27 @@ def _rebuild_or_resilver(now: Plan, rules: Rules) -> Ways:
             events[place] = {**events[place], "sequential": way}
         found[name] = {"events": events}
     return found
+
+
+def _one_after_another(now: Plan) -> Ways:
+    """Return the two orders in which several drives that are gone can be replaced, where nothing runs yet.
+
+    Vdev by vdev, the one with the most drives missing first; within one vdev drive by drive.
+    """
+    events = [event.model_dump(mode="json", exclude_unset=True) for event in now.events]
+    replacing = [event for event in now.events if event.do == "replace"]
+    if now.running is not None or sum(len(event.numbers) for event in replacing) < 2:
+        return {}
+    several = len(replacing) > 1
+    single = [
+        {"do": "replace", "vdev": event.vdev, "drives": list(drives)}
+        for event in replacing
+        for drives in ([event.numbers] if several else [(each,) for each in event.numbers])
+    ]
+    rest = [event for event in events if event["do"] != "replace"]
+    later = [single[0], *({**each, "when": "quiet"} for each in single[1:])]
+    name = "one vdev after the other" if several else "one drive after the other"
+    return {AT_ONCE: {"events": events}, f"replace {name}": {"events": [*rest, *later]}}
 
 
 def ranked(found: Sequence[DecisionAlternative]) -> tuple[DecisionAlternative, ...]:
@@ -472,8 +496,11 @@ def state_of(
     old = scenario.get("old_drive") if scenario.get("old_drive") == "online" else "missing"
     repaired = count + waiting if old == "missing" and scan.kind != "scrub" else 0
     # Old drives of those that wait are among the missing; beyond the parity no choice is left.
-    beside = len(missing_drives(evidence)) - (waiting if repaired else 0)
-    most = Layout.parse(str(scenario["layout"])).vdevs[0].tolerance - repaired if beside > 0 else 0
+    beside, most = 0, 0
+    if gone_drives(evidence):
+        vdev = Layout.parse(str(scenario["layout"])).vdevs[0]
+        beside = len(missing_drives(evidence, vdev.children)) - (waiting if repaired else 0)
+        most = vdev.tolerance - repaired
     if min(beside, most) > 0:
         later["missing"] = min(beside, most)
     if seen is not None:

@@ -16,7 +16,7 @@ from zsim.planning.timeline.redundancy import Slot, Target, TimelineVdev
 from zsim.planning.timeline.rules import Rules
 from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, Steps
 from zsim.prediction.answer.records import Quantiles
-from zsim.scenario.evidence import DriveActivity, gone_drives
+from zsim.scenario.evidence import DriveActivity, gone_drives, missing_elsewhere
 from zsim.vdevs.kind import NORMAL, kind_of
 
 ABOUT_A_VDEV = NEEDS_DRIVE | {"attach", "detach", "unreadable-block", "expand", "remove"}
@@ -432,10 +432,11 @@ class Story:
     def _begin_running(self) -> None:
         """Begin with a pass that runs already, or with the drives that are missing."""
         running = self.plan.running
+        pool, seen = self.pool, self.plan.pool.evidence or ()
         if running is None:
-            self._begin_without(gone_drives(self.plan.pool.evidence or ()))
+            self._begin_without(gone_drives(seen))
             return
-        pool = self.pool
+        self._begin_without(missing_elsewhere(seen, len(pool.vdevs[0].slots)))
         slots = pool.vdevs[running.vdev].slots
         pool.vdevs[running.vdev].absent = running.missing
         if running.old_drive == "missing" and running.kind != "scrub":

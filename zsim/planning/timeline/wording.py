@@ -113,9 +113,16 @@ def gantt_grid(found: TimelineAnswer) -> Grid:
     """Return the passes with their bars."""
     end = end_of(found)
     rows = tuple(
-        (each.vdev, each.kind, bar(each, end), clock(each.begins_s), _end(each)) for each in found.passes
+        (each.vdev, each.kind, bar(each, end), clock(each.begins_s), _end(each))
+        for each in found.passes
+        if not _is_replaced_at_once(each)
     )
     return Grid(("vdev", "pass", f"00:00 to {clock(end)}", "begins", "ends (p10 to p90)"), rows)
+
+
+def _is_replaced_at_once(row: PassRow) -> bool:
+    """Tell whether a pass was given up as it began: a further drive was replaced at the same moment."""
+    return not row.completed and row.ends_s["p90"] == row.begins_s
 
 
 def _end(row: PassRow) -> str:

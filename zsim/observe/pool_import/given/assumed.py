@@ -9,6 +9,12 @@ from dataclasses import replace
 
 from zsim.base.errors import InputError
 from zsim.case.resolve import USUALLY_FULL
+from zsim.observe.pool_import.given.pasted_forms import (
+    HEAD,
+    as_status_of_page,
+    as_status_of_progress,
+    unfolded,
+)
 from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, recognises
@@ -27,8 +33,6 @@ _NUMBER = re.compile(r"-\d{1,6}\Z", re.ASCII)
 TELLING, WIDTH_WITHIN, WIDEST = 1 << 30, 0.06, 30
 """Bytes on a drive from which they tell of how many a vdev has, how near that comes to a whole number, and
 how many it has at most."""
-UNKNOWN = "unknown"
-"""Name of a pool that no output names."""
 _LONE = re.compile(
     r"^[ \t]{0,12}(?:scan|scrub|remove|expand):[ \t]*(?:scrub|resilver|rebuil|expan|Evacuat|Remov)",
     re.MULTILINE,
@@ -52,19 +56,39 @@ _BEGUN = re.compile(
 
 def as_status(text: str) -> str:
     """Return a text with the first lines of a status, where the lines of a scan stand in it without them."""
-    if status_json.recognises(text) or recognises(text):
+    if status_json.recognises(text):
         return text
-    if _LONE.search(text):
-        return f"  pool: {UNKNOWN}\n state: ONLINE\n{text}"
-    if counters := _COUNTERS.search(text):
-        function = "scrub" if counters[1] == "repaired" else "resilver"
-        lines = text[counters.start() :]
-        return f"  pool: {UNKNOWN}\n state: ONLINE\n  scan: {function} in progress\n{lines}"
-    if table := _TABLE.search(text):
-        return f"  pool: {table[1]}\n state: {table[2]}\n{text}"
-    if _BEGUN.search(text):
-        return f"  pool: {UNKNOWN}\n state: ONLINE\n{_BEGUN.sub(_as_printed, text, 1)}"
-    return text
+    text = unfolded(text)
+    if recognises(text):
+        return text
+    ways = (_of_lone_lines, _of_counters, as_status_of_progress, as_status_of_page, _of_table, _of_sentence)
+    return next((found for way in ways if (found := way(text)) is not None), text)
+
+
+def _of_lone_lines(text: str) -> str | None:
+    return f"{_named_in_table(text)}{text}" if _LONE.search(text) else None
+
+
+def _of_counters(text: str) -> str | None:
+    counters = _COUNTERS.search(text)
+    if counters is None:
+        return None
+    function = "scrub" if counters[1] == "repaired" else "resilver"
+    return f"{HEAD}  scan: {function} in progress\n{text[counters.start() :]}"
+
+
+def _of_table(text: str) -> str | None:
+    return f"{_named_in_table(text)}{text}" if _TABLE.search(text) else None
+
+
+def _of_sentence(text: str) -> str | None:
+    return f"{HEAD}{_BEGUN.sub(_as_printed, text, 1)}" if _BEGUN.search(text) else None
+
+
+def _named_in_table(text: str) -> str:
+    """Return the first lines of a status, with the name of the pool where a table shows it."""
+    table = _TABLE.search(text)
+    return f"  pool: {table[1]}\n state: {table[2]}\n" if table else HEAD
 
 
 def _as_printed(begun: re.Match[str]) -> str:

@@ -16,8 +16,9 @@ from zsim.observe.documents import are_lines, split_documents
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.outputs import Remark
-from zsim.observe.pool_import.given.assumed import UNKNOWN, as_status
+from zsim.observe.pool_import.given.assumed import as_status
 from zsim.observe.pool_import.given.host_facts import HostFacts
+from zsim.observe.pool_import.given.pasted_forms import UNKNOWN
 from zsim.observe.pool_import.given.readers import readers_of_document, readers_of_text
 from zsim.observe.texts import decoded, opened, plain, whole_text
 from zsim.observe.zdb import pointers

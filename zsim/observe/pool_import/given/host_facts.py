@@ -36,6 +36,7 @@ _MEMORY = re.compile(
 _CPUS = re.compile(
     _BEGIN + r"(?:CPU\(s\):[ \t]{1,40}|hw\.ncpu:[ \t]*|cpus:[ \t]*)(\d{1,5})[ \t]*$", re.MULTILINE
 )
+_DEVELOPED = re.compile(r"(\d{1,3})\.(\d{1,3})\.99", re.ASCII)
 _KERNEL_MODULE = re.compile(r"zfs-kmod-[\w.-]{3,40}")
 _MOST_CPUS = 4096
 
@@ -155,7 +156,7 @@ def _of_product(family: str, number: str) -> str:
 
 def known_release(version: str) -> str:
     """Return the name under which a scenario takes a version, the nearest known one of its series, or ''."""
-    parts = version.split(".")
+    parts = _as_released(version).split(".")
     shorter = [".".join(parts[:count]) for count in range(len(parts), 1, -1)]
     for name in shorter:
         for candidate in (name, f"openzfs-{name}", f"zol-{name}"):
@@ -165,6 +166,12 @@ def known_release(version: str) -> str:
                 continue
             return candidate if not candidate[0].isdigit() else _series(candidate)
     return ""
+
+
+def _as_released(version: str) -> str:
+    """Return the series that a development version became: 2.2.99 is what was released as 2.3."""
+    match = _DEVELOPED.fullmatch(version)
+    return f"{match[1]}.{int(match[2]) + 1}" if match else version
 
 
 def _series(version: str) -> str:

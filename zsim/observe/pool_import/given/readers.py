@@ -16,7 +16,7 @@ from zsim.observe.evidence import (
     pool_iostat,
 )
 from zsim.observe.outputs import Reader
-from zsim.observe.pool_import.given import host_facts
+from zsim.observe.pool_import.given import host_facts, layout_words
 from zsim.observe.zdb import blocks, configuration, metaslabs
 from zsim.observe.zpool import datasets, listing, listing_json, properties, status, status_json, truenas
 
@@ -38,6 +38,7 @@ READERS: dict[str, Reader] = {
     "kernel log": kernel_log,
     **DRIVES,
     SENTENCES: SentenceReader(),
+    "a layout in words": layout_words,
 }
 """Of plain text, in which outputs may stand one after the other: all that recognise it read it."""
 
