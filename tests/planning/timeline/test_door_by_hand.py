@@ -37,7 +37,7 @@ from zsim.planning.timeline.redundancy import Level
 from zsim.planning.timeline.rules import rules_of
 from zsim.planning.timeline.scans import Pass
 from zsim.planning.timeline.story import Story
-from zsim.planning.timeline.wording import Chart
+from zsim.planning.timeline.wording import _Chart
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import load_release
@@ -442,7 +442,7 @@ def test_a_chart_is_as_wide_as_the_terminal_and_nothing_of_it_is_cut(width: int,
     """The axis was cut at its end, then the names; a phone showed "pas" and "b"."""
     found = answer(passes=(row(0, HOUR, 2 * HOUR, 4 * HOUR), row(3 * HOUR, 3.5 * HOUR, 4 * HOUR, 4 * HOUR)))
     with io.StringIO() as stream:
-        Console(file=stream, width=width).print(Chart(found))
+        Console(file=stream, width=width).print(_Chart(found))
         lines = stream.getvalue().splitlines()
     printed = " ".join(" ".join(lines).split())
     assert max(map(len, lines)) <= width

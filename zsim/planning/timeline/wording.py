@@ -121,7 +121,7 @@ def gantt_grid(found: TimelineAnswer, width: int = CHART) -> Grid:
     return Grid(("vdev", "pass", f"00:00 to {clock(end)}", "begins", "ends (p10 to p90)"), rows)
 
 
-class Chart:
+class _Chart:
     """The passes with bars as long as the width allows; in a small one they are a table without."""
 
     def __init__(self, found: TimelineAnswer) -> None:
@@ -160,7 +160,7 @@ def as_renderable(found: TimelineAnswer) -> Group:
 
     parts: list[RenderableType] = [Text(headline(found), style="bold"), *map(Text, stated(found)), Text()]
     if found.passes:
-        parts += [Chart(found), Text()]
+        parts += [_Chart(found), Text()]
     parts += [Text(sentence) for sentence in sentences(found)]
     parts += [Text(), Text("What happens", style="bold"), rich_table(story_grid(found.story))]
     return Group(*parts)
