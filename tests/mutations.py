@@ -326,6 +326,8 @@ def run_part(part: str, home: Path, given: argparse.Namespace) -> bool:
     if given.at:
         every = [each for each in every if f"{each.path.relative_to(home / 'zsim')}:{each.line}" in given.at]
         given.count = len(every)
+    if given.files:
+        every = [each for each in every if str(each.path.relative_to(home / "zsim")) in given.files]
     chosen = random.Random(f"{given.seed}:{part}").sample(every, min(given.count, len(every)))
     numbered = [each for each in enumerate(chosen) if not given.only or each[0] in given.only]
     judge = Judge(part, numbered, home, given.budget)
@@ -355,6 +357,7 @@ def main() -> int:
     parser.add_argument(
         "--at", nargs="*", help="all mutations of these lines instead of a sample: vdevs/draid.py:64"
     )
+    parser.add_argument("--files", nargs="*", help="sample only these files of the part: vdevs/draid.py")
     parser.add_argument("--tests", nargs="*", help="files of tests in place of all of the part's")
     given = parser.parse_args()
     for each in given.tests or ():

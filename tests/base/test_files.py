@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
+import pytest
+
+from zsim.base.errors import InputError
 from zsim.base.files import append_line, replace_file, replace_files
 
 
@@ -15,3 +20,18 @@ def test_half_a_character_is_written_as_an_escape(tmp_path: Path) -> None:
     assert (tmp_path / "b").read_text(encoding="utf-8") == "naïve \\udc8d\n"
     assert (tmp_path / "c").read_bytes() == b"\\ud800"
     assert (tmp_path / "d").read_bytes() == b"\xff"
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [(errno.ENOSPC, "make room"), (errno.EDQUOT, "make room"), (errno.EACCES, "name another file")],
+)
+def test_the_remedy_is_for_what_is_wrong(
+    code: int, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: object, **kwargs: object) -> tuple[int, str]:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    with pytest.raises(InputError, match=rf"\({os.strerror(code).lower()}\); {remedy}"):
+        replace_file(tmp_path / "a", "text")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import zsim
 from zsim.base.machine import processes
+from zsim.base.machine.worker_pool import WorkerPool
 from zsim.planning.running import can_share_out
 
 
@@ -45,3 +50,52 @@ def test_a_process_that_is_started_finds_this_zsim_and_knows_that_it_is_not_the_
     for name, value in told.items():
         monkeypatch.setenv(name, value)
     assert not processes.is_first()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_process_begun_while_interrupts_are_blocked_never_gets_one() -> None:
+    tells = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))"
+    command = [sys.executable, "-c", tells]
+    with processes.interrupts_blocked():
+        assert subprocess.check_output(command, text=True) == "True\n"
+    assert subprocess.check_output(command, text=True) == "False\n"
+
+
+def interrupted(jobs: int, count: int) -> None:
+    """Let a pool work for minutes; interrupt its processes, then this one, as a terminal does."""
+    with WorkerPool(jobs) as pool:
+        for _ in range(count):
+            pool.submit(time.sleep, 100.0)
+        for process in multiprocessing.active_children():
+            os.kill(process.pid or 0, signal.SIGINT)
+        raise KeyboardInterrupt
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_pool_that_is_interrupted_ends_at_once_and_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    """Its processes showed where they were, and each took one more piece of work, which was waited for."""
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(2, 8)
+    assert time.monotonic() - begun < 50.0
+    assert not multiprocessing.active_children()
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_pool_leaves_alone_the_processes_of_others() -> None:
+    other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(100.0,))
+    with processes.interrupts_blocked():
+        other.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(1, 1)
+        assert multiprocessing.active_children() == [other]
+    finally:
+        other.kill()
+        other.join()
+
+
+def test_a_pool_does_all_its_work() -> None:
+    with WorkerPool(2) as pool:
+        assert list(pool.map(abs, [-1, 2, -3])) == [1, 2, 3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -62,7 +63,8 @@ def replace_files(contents: Mapping[str | Path, bytes | str]) -> None:
             Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError):
             allowed = f"a file that can be written ({(error.strerror or 'refused').lower()})"
-            remedy = "name another file or make its directory"
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            remedy = "make room, or name one elsewhere" if full else "name another file or make its directory"
             raise InputError(FIELD, str(target), allowed, remedy) from error
         raise
 

@@ -66,11 +66,9 @@ def executor_of(jobs: int | None, dask: str | None) -> Iterator[Executor | None]
         with _client(dask) as client:
             yield client.get_executor(pure=False)
     elif jobs is not None and jobs > 1:
-        import multiprocessing
-        from concurrent.futures import ProcessPoolExecutor
+        from zsim.base.machine.worker_pool import WorkerPool
 
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(max_workers=jobs, mp_context=context) as pool:
+        with WorkerPool(jobs) as pool:
             yield pool
     else:
         yield None

@@ -288,8 +288,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code for the shell.
     """
     hold_streams()
-    begin_lightly()
     try:
+        begin_lightly()
         return run(arguments)
     except BrokenPipeError:  # the reader (head, less) has gone
         give_up_stdout()

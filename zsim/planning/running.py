@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -16,7 +15,12 @@ from multiprocessing.connection import Connection, wait
 
 from zsim.base.errors import InputError, ZsimError, check_jobs
 from zsim.base.machine.lightly import begin_lightly
-from zsim.base.machine.processes import available_cores, can_start_others, worker_environment
+from zsim.base.machine.processes import (
+    available_cores,
+    can_start_others,
+    interrupts_blocked,
+    worker_environment,
+)
 from zsim.planning.rows import Row, answer_row, refused_row
 from zsim.planning.sharing import ScenarioQueue
 from zsim.scenario.model import Scenario
@@ -115,12 +119,13 @@ class _Worker:
     """
 
     def __init__(self) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", PROGRAM],
-            env=worker_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        with interrupts_blocked():  # Ctrl-C goes to all processes of a terminal: the first answers
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-c", PROGRAM],
+                env=worker_environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.questions = self.process.stdin
@@ -174,7 +179,6 @@ class _Worker:
 def work() -> None:
     """Answer the scenarios of standard input, a line each; end with it, in the middle of one if need be."""
     begin_lightly()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal: one answers
     answers = Connection(os.dup(1), readable=False)
     os.dup2(2, 1)  # whatever prints does not disturb the answers
     asked: queue.SimpleQueue[bytes] = queue.SimpleQueue()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 
 from zsim.base.machine.processes import available_cores
+from zsim.base.machine.worker_pool import WorkerPool
 from zsim.validation.discovery import sentence
 from zsim.validation.frame import TIME, Claim, Options, ValidationCase, format_named, refused
 
@@ -88,18 +88,13 @@ def _here(cases: Sequence[ValidationCase], options: Options) -> Iterator[tuple[i
 def _in_processes(
     cases: Sequence[ValidationCase], options: Options, jobs: int
 ) -> Iterator[tuple[int, list[Claim]]]:
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=min(jobs, len(cases)), mp_context=context) as pool:
+    with WorkerPool(min(jobs, len(cases))) as pool:
         futures: dict[Future[list[Claim]], int] = {
             pool.submit(run_case, case, options): index for index, case in enumerate(cases)
         }
-        try:
-            for future in as_completed(futures):
-                index = futures[future]
-                yield index, _outcome(future, cases[index])
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for future in as_completed(futures):
+            index = futures[future]
+            yield index, _outcome(future, cases[index])
 
 
 def _outcome(future: Future[list[Claim]], case: ValidationCase) -> list[Claim]:

@@ -203,6 +203,35 @@ def test_files_that_are_no_store(tmp_path: Path) -> None:
         export(store, tmp_path / "table.xls")
 
 
+@pytest.mark.parametrize(
+    ("pragma", "told"),
+    [
+        ("max_page_count = 5", "no space is left on its device; make room"),
+        ("query_only = 1", "it cannot be written to; copy it"),
+    ],
+)
+def test_a_store_that_cannot_grow_is_not_called_another_file(pragma: str, told: str, tmp_path: Path) -> None:
+    with Store(tmp_path / "study.sqlite") as store:
+        store._base.execute(f"PRAGMA {pragma}")
+        with pytest.raises(InputError, match=told):
+            store.add("1", "a", STATED, {**ANSWER, "name": "x" * 50_000})
+
+
+def test_a_store_that_another_process_writes_is_not_called_another_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zsim.planning.store.sqlite.WAIT_S", 0.01)
+    with Store(tmp_path / "study.sqlite") as store, contextlib.closing(sqlite3.connect(store.path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(InputError, match="another process is writing to it; wait"):
+            store.add("1", "a", STATED, ANSWER)
+
+
+def test_a_store_in_no_directory_is_told_to_make_it(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be opened or made; make its directory"):
+        Store(tmp_path / "none" / "study.sqlite")
+
+
 def test_an_empty_file_that_is_to_be_read_is_no_store_and_stays_empty(tmp_path: Path) -> None:
     path = tmp_path / "empty.sqlite"
     path.touch()

@@ -187,6 +187,9 @@ def test_what_could_be_done_depends_on_what_runs_and_waits() -> None:
     loaded = {"scenario": {"layout": "raidz2x6", "load": ["random-read,rate=50,size=64K"]}}
     assert ways(**loaded) == [*WAIT, "stop the load now"]
     release = load_release("openzfs-2.2")
+    gone = Plan.from_dict({"scenario": {"layout": "2*raidz2x6"}, "events": [{"do": "fail", "drive": 0}]})
+    second = alternatives(gone, rules_of(release, release.order), replace_too=1)[now]["events"][-1]
+    assert second == {"do": "replace", "vdev": 0, "drive": 1}, "of the first vdev where nothing runs"
     found = alternatives(Plan.from_dict(loaded), rules_of(release, release.order))
     stopped = found["stop the load now"]["events"]
     assert stopped == [{"do": "set", "set": {"load": []}}], "none, not one that nobody states"

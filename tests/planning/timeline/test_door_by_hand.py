@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from tests.planning.timeline.telling import (
     HOUR,
@@ -35,6 +37,7 @@ from zsim.planning.timeline.redundancy import Level
 from zsim.planning.timeline.rules import rules_of
 from zsim.planning.timeline.scans import Pass
 from zsim.planning.timeline.story import Story
+from zsim.planning.timeline.wording import _Chart
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import load_release
@@ -432,6 +435,24 @@ def test_a_story_without_passes_has_no_chart() -> None:
     assert "████" in with_one
     assert "begins  ends" not in str(answer(story=((0.0, "it begins"),)))
     assert "ends (p10 to p90)" not in str(answer(story=((0.0, "it begins"),)))
+
+
+@pytest.mark.parametrize(("width", "bars"), [(30, 0), (50, 0), (70, 3), (100, 3)])
+def test_a_chart_is_as_wide_as_the_terminal_and_nothing_of_it_is_cut(width: int, bars: int) -> None:
+    """The axis was cut at its end, then the names; a phone showed "pas" and "b"."""
+    found = answer(passes=(row(0, HOUR, 2 * HOUR, 4 * HOUR), row(3 * HOUR, 3.5 * HOUR, 4 * HOUR, 4 * HOUR)))
+    with io.StringIO() as stream:
+        Console(file=stream, width=width).print(_Chart(found))
+        lines = stream.getvalue().splitlines()
+    printed = " ".join(" ".join(lines).split())
+    assert max(map(len, lines)) <= width
+    assert all(word in printed for word in ("pass", "begins", "ends (p10 to p90)", "resilver", "03:00"))
+    assert sum(sign in printed for sign in ("█", "░", "00:00 to 04:00")) == bars
+    if bars:
+        head, *rest = lines
+        first, second = (line[head.index("00:00") : head.index("begins")] for line in rest if line.strip())
+        assert first.count("█") == pytest.approx(len(first.strip()) / 2, abs=1)
+        assert second.index("█") == pytest.approx(0.75 * len(first.strip()), abs=1)
 
 
 def test_passes_are_a_frame_of_one_row_each() -> None:

@@ -20,7 +20,7 @@ from zsim.case.worlds import Choice
 from zsim.engine.leaf_rules import wait_bin, wait_of_bin
 from zsim.engine.model import ClientModel
 from zsim.pool.simulator.population import HistoryError
-from zsim.prediction.inputs import bad_sectors, clients, population, sick
+from zsim.prediction.inputs import bad_places, bad_sectors, clients, population, sick
 from zsim.prediction.inputs.ensemble import Unknown, normal_strata
 from zsim.prediction.inputs.fault_rules import FaultRule, fault_rule
 from zsim.prediction.inputs.hardware import plane_model
@@ -261,6 +261,43 @@ def test_bad_sectors_are_paid_for_in_the_drives_that_are_read() -> None:
     assert both[0].faulted_s is not None
     assert (both[1].faulted_s, both[1].each_s) == (None, 14.0)
     assert (both[0].blocks, both[1].blocks) == (0, 40)
+
+
+def test_each_vdev_of_a_scrub_has_redundancy_and_errors_of_its_own() -> None:
+    """A second drive that failed was taken for one of the first vdev: it stayed, and its blocks were lost."""
+    scrub = case(layout="2*raidz1x5", operation="scrub", bad_sectors=["1:1000", "7:800"])
+    for lost in bad_sectors.recovery(scrub, 36000.0):
+        assert lost.faulted_s is not None
+        assert (lost.each_s, lost.blocks) == (7.0, 0)
+    together = case(layout="2*raidz1x5", operation="scrub", bad_sectors=["1:1000", "4:800"])
+    first, second = bad_sectors.recovery(together, 36000.0)
+    assert first.faulted_s is not None
+    assert (second.faulted_s, second.each_s, second.blocks) == (None, 14.0, 800)
+    mixed = case(layout="mirror2+raidz3x8", operation="scrub", recordsize="128K")
+    assert [bad_sectors.spare_children(mixed, leaf) for leaf in (1, 2, 9)] == [1, 3, 3]
+    assert bad_sectors.spare_children(case(layout="2*raidz2x6", replace=2), 6) == 2
+    assert bad_sectors.reckoned(mixed, 9).reports > bad_sectors.reckoned(mixed, 1).reports
+
+
+@pytest.mark.parametrize(
+    ("stated", "faulted"),
+    [
+        # In the order of their errors; of one vdev none since 2.3, before as many as it can do without.
+        ({"layout": "2*raidz1x5", "release": "openzfs-2.4"}, {1: False, 4: False, 7: True}),
+        ({"layout": "2*raidz1x5", "release": "openzfs-2.2"}, {1: False, 4: True, 7: True}),
+        ({"layout": "2*raidz2x5", "release": "openzfs-2.2"}, {1: True, 4: True, 7: True}),
+    ],
+)
+def test_drives_that_are_faulted_are_counted_vdev_by_vdev(
+    stated: dict[str, Any], faulted: dict[int, bool]
+) -> None:
+    scrub = case(operation="scrub", **stated)
+    places = {4: (1 << 30,), 7: (1 << 30, 1 << 31), 1: (1 << 32,)}
+    model = bad_places.with_bad_sectors(scrub, plane_model(scrub), places, may_fault=True)
+    health = {leaf: model.leaves[leaf].health for leaf in places}
+    assert {leaf: each.fault_after > 0 for leaf, each in health.items()} == faulted
+    assert {each.recovery_s for each in health.values()} == {7.0}
+    assert health[7].bad_sectors == (1 << 30, 1 << 31)
 
 
 def test_failing_reads_lie_within_the_scan_and_those_close_by_fail_in_one() -> None:

@@ -73,6 +73,13 @@ def test_drives_with_errors_of_one_vdev_shield_each_other_from_zed_since_2_3() -
     assert [each.faulted_s is None for each in after.sick] == [True, True]
 
 
+def test_a_scrub_of_two_vdevs_loses_a_drive_of_each_and_no_block() -> None:
+    stated = {"layout": "2*raidz2x6", "operation": "scrub", "bad_sectors": ("1:1000", "7:800")}
+    for sick in answer(**stated, drive_size="4TB").sick:
+        assert sick.faulted_s is not None
+        assert (sick.error_s, sick.unreadable, sick.left) == (7.0, 0, 1)
+
+
 @pytest.mark.parametrize(
     ("stated", "share"),
     [

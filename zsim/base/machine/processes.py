@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import signal
 import sys
+from collections.abc import Iterator
 
 from zsim.base.sources import PACKAGE
 
@@ -33,3 +36,16 @@ def worker_environment() -> dict[str, str]:
     """Return the environment of a process that this one starts: it finds this zsim, and knows its place."""
     places = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(places), WORKER: "1"}
+
+
+@contextlib.contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Block Ctrl-C in this thread for a moment: processes and threads that it begins never get it (POSIX)."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -25,6 +25,14 @@ WAIT_S = 60.0
 """How long a writer waits for another."""
 MOST_CELL_BYTES = 16 << 20
 """Of a scenario or an answer, which are some kilobytes: a damaged file may have cells as large as itself."""
+NOT_TO_BE_USED: Mapping[int, tuple[str, str]] = {
+    sqlite3.SQLITE_FULL: ("no space is left on its device", "make room, or name a file elsewhere"),
+    sqlite3.SQLITE_BUSY: ("another process is writing to it", "wait until it has ended"),
+    sqlite3.SQLITE_READONLY: ("it cannot be written to", "copy it to where you may write"),
+    sqlite3.SQLITE_CANTOPEN: ("it cannot be opened or made", "make its directory, or name another file"),
+    sqlite3.SQLITE_IOERR: ("its device reports an error", "name a file elsewhere"),
+}
+"""What is wrong with files that may well be stores, and the remedy, by SQLite's primary result code."""
 _SCHEMA = """
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS form (version INTEGER NOT NULL);
@@ -113,9 +121,10 @@ class Store:
         try:
             yield
         except (sqlite3.Error, ValueError, TypeError, LookupError, RecursionError) as error:
-            raise InputError(
-                "store", str(self.path), f"it is no store ({printable(str(error), 120)})", "name another file"
-            ) from error
+            refused = f"it is no store ({printable(str(error), 120)})", "name another file"
+            # The low byte is the primary code: SQLITE_IOERR_WRITE is an SQLITE_IOERR.
+            allowed, remedy = NOT_TO_BE_USED.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, refused)
+            raise InputError("store", str(self.path), allowed, remedy) from error
 
     def __enter__(self) -> Self:
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from zsim.base.units import format_bytes, format_duration
@@ -13,10 +13,12 @@ from zsim.prediction.answer.sections import paragraphs
 from zsim.prediction.answer.tables import Grid, escaped, html_table, rich_table
 
 if TYPE_CHECKING:
-    from rich.console import Group, RenderableType
+    from rich.console import Console, ConsoleOptions, Group, RenderableType
 
-CHART = 40
-"""Characters of the chart's axis."""
+CHART, LEAST_CHART = 40, 12
+"""Characters of the chart's axis, and with how many it still tells something."""
+BARS = 2
+"""Column of the bars."""
 RUNS, LATE, GIVEN_UP = "█", "░", "▒"
 
 
@@ -109,11 +111,11 @@ def bar(row: PassRow, end: float, width: int = CHART) -> str:
     return (" " * first + sign * (last - first) + LATE * (far - last))[:width].ljust(width)
 
 
-def gantt_grid(found: TimelineAnswer) -> Grid:
+def gantt_grid(found: TimelineAnswer, width: int = CHART) -> Grid:
     """Return the passes with their bars."""
     end = end_of(found)
     rows = tuple(
-        (each.vdev, each.kind, bar(each, end), clock(each.begins_s), _end(each))
+        (each.vdev, each.kind, bar(each, end, width), clock(each.begins_s), _end(each))
         for each in found.passes
         if not _is_replaced_at_once(each)
     )
@@ -123,6 +125,24 @@ def gantt_grid(found: TimelineAnswer) -> Grid:
 def _is_replaced_at_once(row: PassRow) -> bool:
     """Tell whether a pass was given up as it began: a further drive was replaced at the same moment."""
     return not row.completed and row.ends_s["p90"] == row.begins_s
+
+
+class _Chart:
+    """The passes with bars as long as the width allows; in a small one they are a table without."""
+
+    def __init__(self, found: TimelineAnswer) -> None:
+        self.found = found
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        grid = gantt_grid(self.found)
+        rest = [place for place in range(len(grid.head)) if place != BARS]
+        taken = sum(max(len(row[place]) for row in (grid.head, *grid.rows)) + 1 for place in rest)
+        width = min(CHART, options.max_width - taken - 1)
+        if width >= max(LEAST_CHART, len(grid.head[BARS])):
+            yield _chart(gantt_grid(self.found, width))
+        else:
+            rows = tuple(tuple(row[place] for place in rest) for row in grid.rows)
+            yield rich_table(Grid(tuple(grid.head[place] for place in rest), rows, keys=2))
 
 
 def _end(row: PassRow) -> str:
@@ -146,20 +166,20 @@ def as_renderable(found: TimelineAnswer) -> Group:
 
     parts: list[RenderableType] = [Text(headline(found), style="bold"), *map(Text, stated(found)), Text()]
     if found.passes:
-        parts += [_chart(gantt_grid(found)), Text()]
+        parts += [_Chart(found), Text()]
     parts += [Text(sentence) for sentence in sentences(found)]
     parts += [Text(), Text("What happens", style="bold"), rich_table(story_grid(found.story))]
     return Group(*parts)
 
 
 def _chart(grid: Grid) -> RenderableType:
-    """Return the chart as a table whose bars are not wrapped."""
+    """Return the chart as a table in which nothing is wrapped."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim", pad_edge=False)
-    for number, name in enumerate(grid.head):
-        table.add_column(name, no_wrap=number in (1, 2, 3), overflow="fold")
+    for name in grid.head:
+        table.add_column(name, no_wrap=True)
     for row in grid.rows:
         table.add_row(*(Text(cell) for cell in row))
     return table

@@ -12,13 +12,14 @@ from zsim.base.arrays import Rows
 from zsim.case.case import Case
 from zsim.engine.model import VdevModel
 from zsim.prediction.exact.tiles import Tile, Tiling
-from zsim.prediction.inputs.bad_places import BadSector, HeldSpace, VdevExtents, place_of_leaf
+from zsim.prediction.inputs.bad_places import BadSector, HeldSpace, VdevExtents
 from zsim.prediction.inputs.bad_sectors import (
     LostTime,
     ReadErrors,
     clustered,
     error_seconds,
     generator_of,
+    place_of_leaf,
     reckoned,
     sick_order,
     sick_that_are_read,
@@ -103,12 +104,11 @@ def lost_time(
     known : mapping of int to ReadErrors
         What one does to the scan, by leaf.
     """
-    spare = spare_children(case)
-    cost = error_seconds(case, redundant=spare > 0)
     found = []
     for leaf, _ in sick_order(case):
         errors, faulted = int(health["errors"][leaf]), float(health["faulted"][leaf])
-        each = known.get(leaf) or reckoned(case)
+        each, spare = known.get(leaf) or reckoned(case, leaf), spare_children(case, leaf)
+        cost = error_seconds(case, redundant=spare > 0)
         found.append(
             LostTime(
                 leaf,

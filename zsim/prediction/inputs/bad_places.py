@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zsim.case.case import Case
 from zsim.engine.model import LABEL_BYTES, PlaneModel, VdevModel
 from zsim.pool.blocks import BlockTable
-from zsim.prediction.inputs.bad_sectors import error_seconds, spare_children
+from zsim.prediction.inputs.bad_sectors import error_seconds, place_of_leaf, spare_children
 from zsim.prediction.inputs.fault_rules import fault_rule
 from zsim.prediction.inputs.hardware import PHASE_STEP
 from zsim.vdevs.kind import data_columns, kind_of, pieces_of
@@ -62,16 +62,6 @@ class VdevExtents(NamedTuple):
         psize, asize = table.psize[found], table.dva_asize[found, copies]
         columns = data_columns(vdev, psize, asize, table.birth[found], vdev.ashift)
         return cls(table.dva_offset[found, copies], psize, asize, columns, found)
-
-
-def place_of_leaf(vdevs: Iterable[VdevModel], leaf: int) -> tuple[int, int]:
-    """Return the number of the vdev that a leaf of a layout is in, and which of its children it is."""
-    first = 0
-    for number, vdev in enumerate(vdevs):
-        if leaf < first + vdev.children:
-            return number, leaf - first
-        first += vdev.children
-    raise ValueError(leaf)
 
 
 class HeldSpace:
@@ -140,16 +130,17 @@ def with_bad_sectors(
     may_fault : bool
         Whether errors fault a drive by the rule of the release and the platform.
     """
-    rule, spare = fault_rule(case) if may_fault else None, spare_children(case)
-    cost = error_seconds(case, redundant=spare > 0)
-    # Those that fail most are faulted first, and only as many as the vdev can do without.
-    first = list(places)[:spare]
-    if rule is not None and rule.alone and len(places) > 1:
-        first = []
+    rule = fault_rule(case) if may_fault else None
+    by_vdev: dict[int, list[int]] = {}
+    for leaf in places:
+        by_vdev.setdefault(place_of_leaf(model.vdevs, leaf)[0], []).append(leaf)
     leaves = list(model.leaves)
     for leaf, bad in places.items():
+        spare, sick = spare_children(case, leaf), by_vdev[place_of_leaf(model.vdevs, leaf)[0]]
+        cost = error_seconds(case, redundant=spare > 0)
         health = replace(leaves[leaf].health, bad_sectors=tuple(sorted(set(bad))), recovery_s=cost)
-        if rule is not None and leaf in first:
+        # Those that fail most are faulted first, and only as many as the vdev can do without.
+        if rule is not None and leaf in sick[:spare] and not (rule.alone and len(sick) > 1):
             health = replace(
                 health,
                 fault_after=rule.errors,

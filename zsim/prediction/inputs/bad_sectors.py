@@ -9,29 +9,47 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.case.case import Case
+from zsim.engine.model import VdevModel
 from zsim.prediction.inputs.fault_rules import FaultRule, fault_rule
 from zsim.prediction.inputs.sick import sickness_number
+from zsim.scenario.layout import VdevSpec
 from zsim.scenario.one_drive.sick import NO_LIMIT
 
 
-def spare_children(case: Case) -> int:
-    """Return how many more drives the damaged vdev could lose without losing data.
+def place_of_leaf(vdevs: Iterable[VdevModel | VdevSpec], leaf: int) -> tuple[int, int]:
+    """Return the number of the vdev that a leaf of a layout is in, and which of its children it is."""
+    first = 0
+    for number, vdev in enumerate(vdevs):
+        if leaf < first + vdev.children:
+            return number, leaf - first
+        first += vdev.children
+    raise ValueError(leaf)
+
+
+def spare_children(case: Case, leaf: int = 0) -> int:
+    """Return how many more drives the vdev of a leaf could lose without losing data.
+
+    Parameters
+    ----------
+    case : Case
+    leaf : int
+        By default one of the damaged vdev.
 
     Returns
     -------
     int
         Its redundancy less the drives that are replaced, unless these are still read.
     """
-    vdev = case.layout.vdevs[0]
-    gone = 0 if case.old_drive == "online" or case.operation == "scrub" else case.replace
-    return vdev.tolerance - gone
+    number, _ = place_of_leaf(case.layout.vdevs, leaf)
+    whole = number > 0 or case.old_drive == "online" or case.operation == "scrub"
+    return case.layout.vdevs[number].tolerance - (0 if whole else case.replace)
 
 
 class LostTime(NamedTuple):
@@ -119,8 +137,14 @@ def error_seconds(case: Case, *, redundant: bool) -> float:
     return once if redundant else 2.0 * once
 
 
-def reckoned(case: Case) -> ReadErrors:
+def reckoned(case: Case, leaf: int = 0) -> ReadErrors:
     """Return what a read of a bad sector does where none was simulated.
+
+    Parameters
+    ----------
+    case : Case
+    leaf : int
+        That has it; by default one of the damaged vdev.
 
     Returns
     -------
@@ -128,8 +152,9 @@ def reckoned(case: Case) -> ReadErrors:
         The scan stands still for as long as the drive is busy; reads of a sorted scan are as large as
         aggregates may be, every bad sector is read, and lies in a block of its own.
     """
-    vdev, read = case.layout.vdevs[0], sickness_number("recovery", "sectors.read")
-    each_s = error_seconds(case, redundant=spare_children(case) > 0)
+    vdev = case.layout.vdevs[place_of_leaf(case.layout.vdevs, leaf)[0]]
+    read = sickness_number("recovery", "sectors.read")
+    each_s = error_seconds(case, redundant=spare_children(case, leaf) > 0)
     merged = 1
     if case.release.order == "sorted":
         merged = max(1, int(read * max(1, vdev.data) / max(1, case.recordsize)))
@@ -169,9 +194,9 @@ def recovery(
     """
     if not case.scenario.bad_sectors:
         return ()
-    left, found = spare_children(case), []
+    found, faulted = [], list[int]()
     read = sick_that_are_read(case)
-    of = {leaf: (known or {}).get(leaf) or reckoned(case) for leaf in read}
+    of = {leaf: (known or {}).get(leaf) or reckoned(case, leaf) for leaf in read}
     moments = {
         leaf: failing_reads(case, leaf, round(of[leaf].share * count), of[leaf].read_bytes) * sound_s
         for leaf, count in read.items()
@@ -180,13 +205,19 @@ def recovery(
         if leaf not in read:
             found.append(LostTime(leaf, 0.0, 0, 0.0, None))
             continue
+        vdev, _ = place_of_leaf(case.layout.vdevs, leaf)
+        left = spare_children(case, leaf) - faulted.count(vdev)
         cost = error_seconds(case, redundant=left > 0)
         wait = of[leaf].wait_s * cost / of[leaf].each_s
         rule = fault_rule(case) if left > 0 else None
-        others = [each for other, each in moments.items() if other != leaf]
+        others = [
+            each
+            for other, each in moments.items()
+            if other != leaf and place_of_leaf(case.layout.vdevs, other)[0] == vdev
+        ]
         lost = _waited(leaf, moments[leaf], wait, of[leaf].reports, rule, _before(rule, others))
         blocks = 0 if left > 0 else math.ceil(of[leaf].blocks * count)
-        left -= lost.faulted_s is not None
+        faulted += [vdev] * (lost.faulted_s is not None)
         found.append(lost._replace(each_s=cost, blocks=blocks))
     return tuple(found)
 

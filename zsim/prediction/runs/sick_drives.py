@@ -22,7 +22,6 @@ from zsim.prediction.inputs.bad_places import (
     HeldSpace,
     Truths,
     VdevExtents,
-    place_of_leaf,
     with_bad_sectors,
 )
 from zsim.prediction.inputs.bad_sectors import (
@@ -31,6 +30,7 @@ from zsim.prediction.inputs.bad_sectors import (
     clustered,
     error_seconds,
     generator_of,
+    place_of_leaf,
     reckoned,
     sick_that_are_read,
     spare_children,
@@ -133,7 +133,7 @@ def _one(
         faulted_s=own.faulted_s,
         faulted_by="" if rule is None or own.faulted_s is None else rule.words,
         unreadable=own.blocks,
-        left=max(0, spare_children(case) - 1),
+        left=max(0, spare_children(case, leaf) - 1),
     )
 
 
@@ -223,7 +223,7 @@ def _read_errors(baseline: Baseline, table: BlockTable, wanted: Truths, leaf: in
     every = HeldSpace(vdev, child, VdevExtents.of_blocks(table, vdev, number, np.ones(len(table), bool)))
     held = VdevExtents.of_blocks(table, vdev, number, wanted)
     if len(held.row) == 0:
-        return reckoned(case)._replace(share=0.0, blocks=0.0)
+        return reckoned(case, leaf)._replace(share=0.0, blocks=0.0)
     share = float(held.asize.sum()) / (every.bytes * every.width)
     read = HeldSpace(vdev, child, _chunks(baseline, vdev) if case.operation == "rebuild" else held)
     blocks = _blocks(case, every, table, wanted, leaf)
@@ -235,11 +235,11 @@ def _read_errors(baseline: Baseline, table: BlockTable, wanted: Truths, leaf: in
     health = found.run.health[leaf]
     errors = int(health["errors"])
     if errors == 0:
-        return reckoned(case)._replace(share=share, blocks=blocks)
+        return reckoned(case, leaf)._replace(share=share, blocks=blocks)
     longer_s = max(0.0, found.time_s - baseline.result.time_s) / baseline.result.scale
     return ReadErrors(
         wait_s=longer_s / errors,
-        each_s=error_seconds(case, redundant=spare_children(case) > 0),
+        each_s=error_seconds(case, redundant=spare_children(case, leaf) > 0),
         reports=max(1, round(int(health["reported"]) / errors)),
         read_bytes=int(health["failed_bytes"]) / errors,
         share=share,
