@@ -106,6 +106,7 @@ def aged_pool(
     files: int = FILES_PER_POOL,
     most_vdevs: int = MAX_VDEVS,
     heaps: int = 0,
+    turns: bool = False,
     rewritten: float = 0.0,
     small: SmallBlocks | None = None,
     growth: Growth | None = None,
@@ -126,7 +127,7 @@ def aged_pool(
     frag : float, optional
         FRAG to reach [fraction]: ageing stops at the first state that has it.  Of a pool to which vdevs were
         added it is that of the end: it was aged before.
-    max_blocks, vdev, slabs, files, most_vdevs, heaps
+    max_blocks, vdev, slabs, files, most_vdevs, heaps, turns
         See `zsim.pool.miniature.shape.reduce_recipe`.
     seed : int
         Same arguments and seed, same blocks.
@@ -151,7 +152,7 @@ def aged_pool(
     if history.snapshots and frag is not None:
         recipe = replace(recipe, steps=(*recipe.steps, *history.round_steps(fill) * MAX_ROUNDS))
     reduced, numbers = reduce_recipe(
-        recipe, max_blocks, vdev, slabs=slabs, files=files, most_vdevs=most_vdevs, heaps=heaps
+        recipe, max_blocks, vdev, slabs=slabs, files=files, most_vdevs=most_vdevs, heaps=heaps, turns=turns
     )
     if reduced is recipe:
         reduced = fitted(recipe, files)

@@ -97,6 +97,7 @@ def reduce_recipe(
     files: int = FILES_PER_POOL,
     most_vdevs: int = MAX_VDEVS,
     heaps: int = 0,
+    turns: bool = False,
 ) -> tuple[PoolRecipe, tuple[int, ...]]:
     """Return the recipe of a miniature, and the real number of each of its top-level vdevs.
 
@@ -133,6 +134,9 @@ def reduce_recipe(
         A file is at most one in so many parts of it.
     heaps : int
         Heaps that the metaslabs stand in, at least; 0: one by one.
+    turns : bool
+        Whether metaslabs of a dRAID are no shorter than `SLAB_TURNS` turns of its children, unless there
+        were fewer than `FEW_SLABS`.
 
     Returns
     -------
@@ -149,7 +153,9 @@ def reduce_recipe(
     share = room / sum(recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count for number in kept)
     smallest = max(MIN_SLAB_BYTES, int(MIN_SLAB_BLOCKS * block_bytes))
     vdevs = {
-        number: _reduce_vdev(recipe.vdevs[number], share, slabs // len(kept), smallest, heaps=heaps)
+        number: _reduce_vdev(
+            recipe.vdevs[number], share, slabs // len(kept), smallest, heaps=heaps, turns=turns
+        )
         for number in kept
     }
     # What the special vdevs hold is of all data vdevs, of which only some are there.
@@ -217,7 +223,9 @@ def _chosen_vdevs(count: int, vdev: int, most: int) -> tuple[int, ...]:
     return tuple(sorted({(vdev + step * count // kept) % count for step in range(kept)}))
 
 
-def _reduce_vdev(level: TopLevel, share: float, most: int, smallest: int, *, heaps: int) -> TopLevel:
+def _reduce_vdev(
+    level: TopLevel, share: float, most: int, smallest: int, *, heaps: int, turns: bool = False
+) -> TopLevel:
     """Return a top-level vdev with `share` of its space, in at most `most` metaslabs of `smallest` bytes.
 
     A metaslab is reduced by a power of two, and their number takes up the rest: allocators leave one when its
@@ -227,7 +235,7 @@ def _reduce_vdev(level: TopLevel, share: float, most: int, smallest: int, *, hea
     wanted = level.slab_bytes * level.slab_count * share
     kind = kind_of(level.spec.kind)
     count = max(2.0, min(float(most), float(level.slab_count), wanted / smallest))
-    if kind.has_groups:
+    if turns and kind.has_groups:
         count = min(count, max(float(FEW_SLABS), wanted / (SLAB_TURNS * kind.turn_bytes(level.spec))))
     halvings = max(0, math.floor(math.log2(level.slab_bytes * count / wanted)))
     while halvings > 0 and level.slab_bytes >> halvings < 16 * level.unit:

@@ -219,12 +219,17 @@ def _wanted_blocks(case: Case, pool: PoolMiniature, blocks: int) -> int:
         return min(MOST_BLOCKS, math.ceil(blocks * REPAIRED_SORTED / held))
     if case.repairs_class:
         return min(MOST_BLOCKS, math.ceil(blocks * REPAIRED_BYTES / held))
-    if not by_address or case.operation not in ("resilver", "scrub"):
+    if not _is_by_address(case):
         return blocks
     if kind_of(case.layout.vdevs[0].kind).has_groups:
         return min(MOST_CHILDREN // children, math.ceil(blocks * _windows(case, pool)))
     more = min(MOST_MORE, BYTES_OF_BLOCK * blocks * children / held)
     return min(MOST_LARGER, MOST_CHILDREN // children, math.ceil(blocks * more))
+
+
+def _is_by_address(case: Case) -> bool:
+    """Tell whether a scan issues the blocks in the order of their addresses."""
+    return case.release.order == "sorted" and case.operation in ("resilver", "scrub")
 
 
 def _windows(case: Case, pool: PoolMiniature) -> float:
@@ -387,6 +392,6 @@ def _pool(case: Case, history: History, fill: float, frag: float | None, size: _
     return aged_pool(
         history, case.vdevs, case.allocator, case.release, fill, frag, rewritten=case.rewritten,
         max_blocks=size.blocks, seed=case.seed, slabs=size.slabs * min(len(case.layout.data), MAX_VDEVS),
-        files=FILES, heaps=size.heaps, small=case.classes.small, growth=case.classes.growth,
-        frag_of=case.frag_of,
+        files=FILES, heaps=size.heaps, turns=_is_by_address(case), small=case.classes.small,
+        growth=case.classes.growth, frag_of=case.frag_of,
     )  # fmt: skip
