@@ -367,6 +367,10 @@ class VdevKind(ABC):
         """Return the address space of a group [bytes]; 0 for kinds without groups."""
         return 0
 
+    def turn_bytes(self, vdev: Shaped) -> int:
+        """Return the address space that lies on every child but the spares once [bytes]; 0 without groups."""
+        return 0
+
     @abstractmethod
     def address_space(self, vdev: Shaped, leaf_bytes: int) -> int:
         """Return the address space, parity included [bytes], of children of `leaf_bytes` without labels."""

@@ -116,6 +116,18 @@ def test_a_metaslab_is_halved_only_as_long_as_sixteen_allocations_fit() -> None:
     assert _reduce_vdev(level, 1e-5, 192, 1, heaps=0).slab_count == 2
 
 
+def test_a_metaslab_of_a_draid_lies_on_all_drives_twice_at_least() -> None:
+    """Of 16 MiB on each of 40 children, whatever the blocks; a scan finds the metaslabs in four heaps."""
+    real = recipe("draid2:8d:42c:2s")
+    for heaps, few in ((8, True), (0, False)):
+        (small,) = reduce_recipe(real, 150_000, heaps=heaps, turns=True)[0].vdevs
+        assert small.slab_bytes >= 2 * 40 * 16 * MIB
+        assert (small.stretches == 4) is few
+        # Few blocks lie in some eight all the same, and those of a rebuild in as many as of other vdevs.
+        assert 6 <= reduce_recipe(real, 3_000, heaps=heaps, turns=True)[0].vdevs[0].slab_count <= 10
+        assert reduce_recipe(real, 150_000, heaps=heaps)[0].vdevs[0].slab_bytes < 40 * 16 * MIB
+
+
 def test_metaslabs_are_spread_evenly_or_stand_in_heaps() -> None:
     real = recipe("raidz2x6")
     (plain,) = reduce_recipe(real, 20_000)[0].vdevs

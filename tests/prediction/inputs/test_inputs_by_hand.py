@@ -418,7 +418,7 @@ def test_ageing_and_files_of_a_world_are_factors_on_its_history() -> None:
 
 def held(one: Case, size: int, blocks: int = 1000) -> int:
     """Return how many blocks are wanted where a thousand are so large in all."""
-    table = SimpleNamespace(dva_asize=np.array([[size]]), dva_vdev=np.array([[0]]))
+    table = SimpleNamespace(dva_asize=np.array([[size]]), dva_vdev=np.array([[0]]), psize=np.array([size]))
     pool: Any = SimpleNamespace(table=table, recipe=None)
     return population._wanted_blocks(one, pool, blocks)
 
@@ -434,7 +434,17 @@ def test_a_miniature_of_small_blocks_has_so_many_that_each_drive_has_something_t
     assert held(one, 1) == held(one, 0) == most
     assert held(case(release="zol-0.7"), 1) == 1000
     assert held(case(operation="rebuild", layout="mirror2", release="openzfs-2.2"), 1) == 1000
-    assert held(case(layout="draid2:4d:8c:1s", operation="resilver"), 1) == 1000
+
+
+def test_a_miniature_of_a_draid_has_so_many_that_its_scan_issues_windows() -> None:
+    """Of 16 MiB on each of 11 - 1 - 2 children; a resilver reads the groups that lost one, 6 of 11."""
+    window, turned = 8 * (16 << 20), {"layout": "draid2:4d:11c:1s", "release": "openzfs-2.3"}
+    enough = round(population.WINDOWS * window)
+    assert held(case(operation="scrub", **turned), enough) == 1000
+    assert held(case(operation="scrub", **turned), enough // 4) == 4000
+    assert held(case(operation="resilver", **turned), enough) == math.ceil(1000 * 11 / 6)
+    assert held(case(operation="scrub", **turned), 1) == population.MOST_CHILDREN // 11
+    assert held(case(operation="rebuild", **turned), 1) == 1000
 
 
 def test_metaslabs_stand_in_heaps_unless_their_places_are_known_or_matter() -> None:

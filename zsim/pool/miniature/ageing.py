@@ -103,6 +103,7 @@ def aged_pool(
     slabs: int = MAX_SLABS,
     files: int = FILES_PER_POOL,
     heaps: int = 0,
+    turns: bool = False,
     rewritten: float = 0.0,
     small: SmallBlocks | None = None,
     growth: Growth | None = None,
@@ -123,7 +124,7 @@ def aged_pool(
     frag : float, optional
         FRAG to reach [fraction]: ageing stops at the first state that has it.  Of a pool to which vdevs were
         added it is that of the end: it was aged before.
-    max_blocks, slabs, files, heaps
+    max_blocks, slabs, files, heaps, turns
         See `zsim.pool.miniature.shape.reduce_recipe`.
     seed : int
         Same arguments and seed, same blocks.
@@ -147,7 +148,7 @@ def aged_pool(
     recipe = history_recipe(history, vdevs, style, release, fill, rounds, small=small, growth=growth)
     if history.snapshots and frag is not None:
         recipe = replace(recipe, steps=(*recipe.steps, *history.round_steps(fill) * MAX_ROUNDS))
-    reduced, numbers = reduce_recipe(recipe, max_blocks, slabs=slabs, files=files, heaps=heaps)
+    reduced, numbers = reduce_recipe(recipe, max_blocks, slabs=slabs, files=files, heaps=heaps, turns=turns)
     if reduced is recipe:
         reduced = fitted(recipe, files)
     grown = growth.among(numbers) if growth is not None else Growth()

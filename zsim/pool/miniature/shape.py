@@ -20,6 +20,10 @@ SPECIAL_SLABS = 4
 """Metaslabs of a special vdev may be so many times smaller: its blocks are, and three copies need three."""
 MAX_VDEVS = 4
 HEAP_GROUPS, DRAID_HEAPS = 4, 4
+SLAB_TURNS, FEW_SLABS = 2, 8
+"""A metaslab of a dRAID holds at least so many times what lies on all its children once: of shorter runs,
+those that are read together lie on the same children, and a wide vdev waits for these.  But there are so
+many metaslabs, or their number could not take up what halving them leaves."""
 HEAP_BYTES = 32 << 20
 """Of a heap, on each child, at least: one long seek then costs a few percent of reading it."""
 FILES_PER_POOL = 40
@@ -93,6 +97,7 @@ def reduce_recipe(
     files: int = FILES_PER_POOL,
     most_vdevs: int = MAX_VDEVS,
     heaps: int = 0,
+    turns: bool = False,
 ) -> tuple[PoolRecipe, tuple[int, ...]]:
     """Return the recipe of a miniature, and the real number of each of its top-level vdevs.
 
@@ -129,6 +134,9 @@ def reduce_recipe(
         A file is at most one in so many parts of it.
     heaps : int
         Heaps that the metaslabs stand in, at least; 0: one by one.
+    turns : bool
+        Whether metaslabs of a dRAID are no shorter than `SLAB_TURNS` turns of its children, unless there
+        were fewer than `FEW_SLABS`.
 
     Returns
     -------
@@ -145,7 +153,9 @@ def reduce_recipe(
     share = room / sum(recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count for number in kept)
     smallest = max(MIN_SLAB_BYTES, int(MIN_SLAB_BLOCKS * block_bytes))
     vdevs = {
-        number: _reduce_vdev(recipe.vdevs[number], share, slabs // len(kept), smallest, heaps=heaps)
+        number: _reduce_vdev(
+            recipe.vdevs[number], share, slabs // len(kept), smallest, heaps=heaps, turns=turns
+        )
         for number in kept
     }
     # What the special vdevs hold is of all data vdevs, of which only some are there.
@@ -213,7 +223,9 @@ def _chosen_vdevs(count: int, vdev: int, most: int) -> tuple[int, ...]:
     return tuple(sorted({(vdev + step * count // kept) % count for step in range(kept)}))
 
 
-def _reduce_vdev(level: TopLevel, share: float, most: int, smallest: int, *, heaps: int) -> TopLevel:
+def _reduce_vdev(
+    level: TopLevel, share: float, most: int, smallest: int, *, heaps: int, turns: bool = False
+) -> TopLevel:
     """Return a top-level vdev with `share` of its space, in at most `most` metaslabs of `smallest` bytes.
 
     A metaslab is reduced by a power of two, and their number takes up the rest: allocators leave one when its
@@ -221,12 +233,15 @@ def _reduce_vdev(level: TopLevel, share: float, most: int, smallest: int, *, hea
     one of another size would be left at another share of its fill, and the pool filled from its front.
     """
     wanted = level.slab_bytes * level.slab_count * share
+    kind = kind_of(level.spec.kind)
     count = max(2.0, min(float(most), float(level.slab_count), wanted / smallest))
+    if turns and kind.has_groups:
+        count = min(count, max(float(FEW_SLABS), wanted / (SLAB_TURNS * kind.turn_bytes(level.spec))))
     halvings = max(0, math.floor(math.log2(level.slab_bytes * count / wanted)))
     while halvings > 0 and level.slab_bytes >> halvings < 16 * level.unit:
         halvings -= 1
     size = level.slab_bytes >> halvings
-    if kind_of(level.spec.kind).is_row_aligned:
+    if kind.is_row_aligned:
         size = max(size // level.unit, 16) * level.unit
     number = int(max(2, min(level.slab_count, round(wanted / size))))
     starts = tuple(int(place) for place in _places(level, number, size, heaps=heaps))
@@ -238,11 +253,13 @@ def _places(level: TopLevel, count: int, size: int, *, heaps: int) -> NDArray[np
 
     Those of a dRAID follow one another in heaps of several groups: which children take part changes from
     group to group, and so many of them are busy together as in the real pool.  In the order of addresses a
-    sweep makes a long seek to each heap, which the real pool makes once in many times the data.
+    sweep makes a long seek to each heap, which the real pool makes once in many times the data, and at its
+    ends few children are busy: for a scan there are no more than `DRAID_HEAPS`.
     """
     kind = kind_of(level.spec.kind)
     if kind.has_groups:
-        heaps, number = DRAID_HEAPS, count * size // (HEAP_GROUPS * kind.group_bytes(level.spec))
+        short = 0 if heaps else count * size // (HEAP_GROUPS * kind.group_bytes(level.spec))
+        heaps, number = DRAID_HEAPS, short
     elif heaps:
         number = count * size // (HEAP_BYTES * kind.spanned_children(level.spec))
     else:

@@ -26,7 +26,7 @@ from zsim.pool.recipes.histories import History
 from zsim.pool.recipes.recipe import Growth, TopLevel
 from zsim.pool.simulator.files import expansion
 from zsim.pool.simulator.population import HistoryError
-from zsim.prediction.groups import with_degraded_groups
+from zsim.prediction.groups import degraded_share, with_degraded_groups
 from zsim.prediction.inputs.room import make_room
 from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import NORMAL, kind_of
@@ -65,6 +65,8 @@ MOST_LARGER, MOST_CHILDREN = (
     whole_constant("population.most_children"),
 )
 """Blocks, and blocks times the drives of the first vdev, where there are to be more than are asked for."""
+WINDOWS = constant("population.windows")
+"""Of a scan of a dRAID, so many in what it issues at least."""
 
 
 class NoRoomError(InputError):
@@ -217,14 +219,30 @@ def _wanted_blocks(case: Case, pool: PoolMiniature, blocks: int) -> int:
         return min(MOST_BLOCKS, math.ceil(blocks * REPAIRED_SORTED / held))
     if case.repairs_class:
         return min(MOST_BLOCKS, math.ceil(blocks * REPAIRED_BYTES / held))
-    if (
-        not by_address
-        or case.operation not in ("resilver", "scrub")
-        or kind_of(case.layout.vdevs[0].kind).has_groups
-    ):
+    if not _is_by_address(case):
         return blocks
+    if kind_of(case.layout.vdevs[0].kind).has_groups:
+        return min(MOST_CHILDREN // children, math.ceil(blocks * _windows(case, pool)))
     more = min(MOST_MORE, BYTES_OF_BLOCK * blocks * children / held)
     return min(MOST_LARGER, MOST_CHILDREN // children, math.ceil(blocks * more))
+
+
+def _is_by_address(case: Case) -> bool:
+    """Tell whether a scan issues the blocks in the order of their addresses."""
+    return case.release.order == "sorted" and case.operation in ("resilver", "scrub")
+
+
+def _windows(case: Case, pool: PoolMiniature) -> float:
+    """Return how many times a miniature of a dRAID it takes until its scan has enough windows to issue.
+
+    What is in flight lies in a few groups, one behind the other, and each on some of the drives alone.  At
+    the ends of a run, and of a heap, few of the drives are busy: what is between has to be many times that.
+    """
+    spec, table = case.layout.vdevs[0], pool.table
+    limit = case.release.tunables["zfs_scan_vdev_limit"] * kind_of(spec.kind).window_children(spec)
+    issued = float(table.psize[table.dva_vdev[:, 0] == 0].sum())
+    issued *= degraded_share(spec, case.replace) if case.repairs_groups else 1.0
+    return WINDOWS * limit / max(issued, 1.0)
 
 
 def _may_lie_anywhere(case: Case) -> bool:
@@ -374,6 +392,6 @@ def _pool(case: Case, history: History, fill: float, frag: float | None, size: _
     return aged_pool(
         history, case.vdevs, case.allocator, case.release, fill, frag, rewritten=case.rewritten,
         max_blocks=size.blocks, seed=case.seed, slabs=size.slabs * min(len(case.layout.data), MAX_VDEVS),
-        files=FILES, heaps=size.heaps, small=case.classes.small, growth=case.classes.growth,
-        frag_of=case.frag_of,
+        files=FILES, heaps=size.heaps, turns=_is_by_address(case), small=case.classes.small,
+        growth=case.classes.growth, frag_of=case.frag_of,
     )  # fmt: skip

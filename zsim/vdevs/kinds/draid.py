@@ -170,6 +170,9 @@ class Draid(VdevKind):
     def group_bytes(self, vdev: Shaped) -> int:
         return (vdev.data + vdev.parity) * ROW_HEIGHT
 
+    def turn_bytes(self, vdev: Shaped) -> int:
+        return (vdev.children - vdev.spares) * ROW_HEIGHT
+
     def address_space(self, vdev: Shaped, leaf_bytes: int) -> int:
         """Return the space in whole rows and groups (vdev_draid.c:vdev_draid_open)."""
         rows, group = (leaf_bytes - RESERVE) // ROW_HEIGHT, self.group_bytes(vdev)
