@@ -1,0 +1,103 @@
+"""What answers are worth against much larger populations: ``python -m tests.statistical.larger FILE``.
+
+Generated scenarios (those of ``validation/fit_response.py``, of numbers that nothing was fitted to) are
+predicted; then the three worlds nearest to p50 are run on populations of 300,000 blocks (``--blocks``), four
+times as large as those that the prior was learned on.  Printed are, by class of scenario, the mean of the
+logarithm of answer over large run, its root mean square and median, and how many lie within the half width
+that is stated; last the scenarios that are furthest off.  Answers are kept in the file, so that it can go on
+later.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.statistical.precision import _Answer
+from zsim.base.errors import ZsimError
+from zsim.pool.simulator.population import HistoryError
+from zsim.prediction.api import case_of
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.runs.one_tile import run_world
+from zsim.scenario.model import Scenario
+
+ROOT = Path(__file__).resolve().parents[2]
+FIRST, COUNT, BLOCKS, WORLDS, SHOWN = 31_000, 60, 300_000, 3, 8
+CLASSES = ("sorted", "legacy", "dRAID", "shingled")
+
+
+def class_of(stated: dict[str, Any]) -> str:
+    """Return which of the `CLASSES` a scenario is in."""
+    case = case_of(Scenario.from_dict(stated))
+    if "smr" in (case.drive.recording, case.new_drive.recording):
+        return "shingled"
+    if stated["layout"].startswith("draid"):
+        return "dRAID"
+    return "legacy" if case.release.order == "legacy" else "sorted"
+
+
+def compared(stated: dict[str, Any], blocks: int) -> dict[str, Any]:
+    """Return logarithms of what worlds take by an answer over what they take on large populations."""
+    work = _Answer(case_of(Scenario.from_dict(stated)), lambda share, what: None)
+    work.run()
+    assert work._surface is not None
+    own = work._surface.estimate(work._runs()).own[: len(work.small)]
+    places = np.argsort(np.abs(np.log(own / work.quantiles[1])))[:WORLDS] if len(own) > 1 else [0]
+    off = [
+        float(np.log(own[place] / run_world(work._world(int(place)).case, blocks, plane_model).time_s))
+        for place in places
+    ]
+    return {"class": class_of(stated), "off": off, "half": work.half_width, "p50_s": work.quantiles[1]}
+
+
+def report(rows: list[dict[str, Any]]) -> None:
+    """Print what came of them."""
+    off = np.array([np.mean(row["off"]) for row in rows])
+    half = np.array([row["half"] for row in rows])
+    for name in CLASSES:
+        here = np.array([row["class"] == name for row in rows])
+        if here.any():
+            print(
+                f"{name:9} {here.sum():3d}  mean {np.mean(off[here]):+.1%}  root mean square "
+                f"{np.sqrt(np.mean(off[here] ** 2)):.1%}  median {np.median(np.abs(off[here])):.1%}  "
+                f"held {int((np.abs(off) <= half)[here].sum())}"
+            )
+    for place in np.argsort(-np.abs(off))[:SHOWN]:
+        print(f"{off[place]:+.1%}", rows[place]["stated"])
+
+
+def main() -> None:
+    """Run and print."""
+    sys.path.insert(0, str(ROOT / "validation"))
+    from fit_response import drawn
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("answers", type=Path)
+    parser.add_argument("--first", type=int, default=FIRST)
+    parser.add_argument("--count", type=int, default=COUNT)
+    parser.add_argument("--blocks", type=int, default=BLOCKS)
+    chosen = parser.parse_args()
+    lines = chosen.answers.read_text(encoding="utf-8").splitlines() if chosen.answers.exists() else []
+    known = {row["number"]: row for row in map(json.loads, lines)}
+    for number in range(chosen.first, chosen.first + chosen.count):
+        if number in known:
+            continue
+        stated = drawn(number)
+        try:
+            found = compared(stated, chosen.blocks)
+        except (ZsimError, HistoryError) as error:
+            print(f"{number}: {error}", file=sys.stderr)
+            continue
+        known[number] = {"number": number, "stated": stated, **found}
+        with chosen.answers.open("a", encoding="utf-8") as out:
+            out.write(json.dumps(known[number]) + "\n")
+    report([known[number] for number in sorted(known)])
+
+
+if __name__ == "__main__":
+    main()
