@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+# Before any test puts another `timeline` in its place: what is imported later would keep that one.
+import zsim.planning.timeline.decisions  # noqa: F401
+
 
 @pytest.fixture(autouse=True)
 def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
