@@ -263,3 +263,17 @@ def test_a_layout_may_stand_for_a_scenario() -> None:
     fixed: dict[str, Any] = {"fill": 0.3, "drive_size": "200GB"}
     assert zsim.compare(layout, jobs=1, **fixed) == zsim.compare("mirror2", jobs=1, **fixed)
     assert zsim.resolve(layout) == zsim.resolve("mirror2")
+
+
+@pytest.mark.parametrize(
+    ("part", "said"), [("load", "load.0.kind is missing"), ("ports", "ports.0.enclosure")]
+)
+def test_what_is_wrong_in_every_row_of_a_sweep_is_said_once(part: str, said: str) -> None:
+    """Its table of refusals could not be printed: it names what all rows have."""
+    with pytest.raises(InputError, match=said):
+        zsim.sweep({part: [{}]}, width=[3, 4], parity=1, fill=0.3)
+
+
+def test_what_depends_on_an_axis_is_left_to_the_rows() -> None:
+    table = zsim.sweep({"slow": ["3:x2"]}, layout=["mirror2", "raidz1x4"], drive_size="1TB", fill=0.3, jobs=1)
+    assert ["slow" in str(row["refused"]) for row in table.rows] == [True, False]

@@ -49,6 +49,17 @@ def _common(base: Asked | None) -> Row:
     return dict(base)
 
 
+def _check_parts(name: str, value: object) -> None:
+    """Refuse a part that is wrong with any layout and release: a load without its kind."""
+    if name == "tunables" or not isinstance(value, list | tuple | Mapping):
+        return
+    try:
+        Scenario.from_dict({"layout": SIMPLE_LAYOUT, name: value})
+    except InputError as error:
+        if error.field.startswith(f"{name}."):
+            raise
+
+
 def common_of(grid: Axes, stated: Row) -> Row:
     """Return the fields of a base that no axis sets otherwise."""
     shape = {"layout"} if "width" in grid else set()
@@ -102,6 +113,8 @@ def _check(grid: Axes, common: Mapping[str, object]) -> None:
             raise InputError("axis", name, "it is no field of the scenario", f"known are {', '.join(known)}")
         if not values:
             raise InputError(name, "", "an axis has at least one value", "give one")
+    for name, value in (*common.items(), *((name, each) for name, values in grid.items() for each in values)):
+        _check_parts(name, value)
     if ("width" in grid) != ("parity" in grid):
         missing = "parity" if "width" in grid else "width"
         raise InputError(missing, None, "width and parity together make the layout", f"give {missing} too")
