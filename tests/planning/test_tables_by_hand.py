@@ -54,12 +54,12 @@ def test_values_of_an_axis_are_one_or_many() -> None:
     assert found == [("50%",), (load,), (3,), (None,), (1, 2), (0, 1, 2), (np.array(4.0),)]
     endless = grid._values(itertools.count())
     with pytest.raises(InputError, match="at most 100000 are computed"):
-        grid._check({"layout": ("mirror2",), "seed": endless}, None)
-    grid._check({"layout": ("mirror2",), "seed": endless[:100_000]}, None)
+        grid._check({"layout": ("mirror2",), "seed": endless}, {})
+    grid._check({"layout": ("mirror2",), "seed": endless[:100_000]}, {})
     halves = {"layout": ("mirror2",) * 2, "fill": (0.5,) * 2, "seed": endless[:25_000]}
-    grid._check(halves, None)
+    grid._check(halves, {})
     with pytest.raises(InputError, match="100004 combinations"):
-        grid._check({**halves, "seed": endless[:25_001]}, None)
+        grid._check({**halves, "seed": endless[:25_001]}, {})
 
 
 @pytest.mark.parametrize(

@@ -378,8 +378,8 @@ def _toml_remedy(text: str) -> str:
             return "give a scenario file (name = value), or what zpool status and its like printed, as it was"
         return "put that line right"
     return (
-        "it looks like a part of the output of zpool status: give all of it, the table of the drives too;"
-        " zsim predict reads it as it is, and zsim eta says when a running scan finishes"
+        "it looks like the output of zpool status: zsim predict FILE reads all of it as it is, the table of"
+        " the drives too, and zsim eta FILE says when a running scan finishes"
     )
 
 
