@@ -158,6 +158,11 @@ def duration(text: str | None) -> float | None:
         return None
 
 
+def printed_moment(at: datetime) -> str:
+    """Return a date with a time as zpool and date print it: ``Fri Aug 01 13:41:48 2014``."""
+    return f"{at:%a %b %d %H:%M:%S %Y}"
+
+
 def moment(text: str) -> datetime | None:
     """Return a date with a time in the order of any locale with Latin month names, or None.
 

@@ -14,7 +14,7 @@ from zsim.observe.collect.commands import COMMANDS, CollectedCommand, arguments,
 from zsim.observe.outputs import Remark
 from zsim.observe.pool_import.given.files import PoolFiles, read_text
 from zsim.observe.pool_import.importing import ImportedPool, import_files
-from zsim.observe.texts import MAX_TEXT, decoded, plain
+from zsim.observe.texts import MAX_TEXT, decoded, plain, printed_moment
 
 RUNNING = ("in progress since", "in progress for")
 REMEDY = "run it as root on the host of the pool, or give the files that zsim import --script collects"
@@ -89,7 +89,7 @@ def collect(pool: str, on_command: OnCommand | None = None) -> PoolFiles:
 
 def _read(outcome: Outcome, files: PoolFiles) -> None:
     """Read an output; one that cannot be understood is noted, unless nothing works without it."""
-    dated = f"{datetime.now():%a %b %d %H:%M:%S %Y}\n$ {outcome.line}\n{outcome.text}"
+    dated = f"{printed_moment(datetime.now())}\n$ {outcome.line}\n{outcome.text}"
     try:
         files.contents[outcome.line] = read_text(dated, outcome.line, files)
     except InputError as error:

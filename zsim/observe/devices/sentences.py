@@ -10,13 +10,13 @@ from zsim.drives.names import series_of, tokens
 from zsim.observe.devices.models import Model, model_of
 from zsim.observe.texts import plain
 
-LONGEST, MOST_LINES, MOST_TEXT = 400, 2000, 1 << 20
+SHORTEST, LONGEST, MOST_LINES, MOST_TEXT = 8, 400, 2000, 1 << 20
 _COUNTED = re.compile(r"(?<![\w.])(\d{1,3}) ?[x\u00d7*] ?(?=\S)", re.IGNORECASE)
 _OF_DRIVES = re.compile(r"\b(?:drives?|disks?|hdds?|ssds?)\b", re.IGNORECASE)
 _COUNTED_SIZE = re.compile(
     r"(?<![\w.])\d{1,3} ?[x\u00d7*] ?(?:\w{1,12} ){0,3}?(\d{1,2}(?:\.\d)?) ?TB\b", re.IGNORECASE
 )
-PRINTED = re.compile(
+_PRINTED = re.compile(
     r"\b(?:ONLINE|DEGRADED|FAULTED|OFFLINE|UNAVAIL|REMOVED|AVAIL|INUSE)\b|/dev/|^[ \t]{0,12}[\w ]{2,14}:[ \t]"
     r"|[{}<>=]|^\S{1,40}[@:][^ ]{0,40}[#$] "
 )
@@ -49,10 +49,17 @@ class SaidDrives:
     count: int | None
 
 
-def said_drives(text: str) -> Iterator[SaidDrives]:
-    """Yield the drives that sentences name: with how many, or as drives or disks; no row of an output."""
+def said_lines(text: str) -> Iterator[str]:
+    """Yield the lines of a text that a person may have written: no row of an output."""
     for line in text[:MOST_TEXT].split("\n")[:MOST_LINES]:
-        if not 8 <= len(line) <= LONGEST or PRINTED.search(line) or not _WORD.search(line):
+        if SHORTEST <= len(line) <= LONGEST and not _PRINTED.search(line):
+            yield line
+
+
+def said_drives(text: str) -> Iterator[SaidDrives]:
+    """Yield the drives that sentences name: with how many, or as drives or disks."""
+    for line in said_lines(text):
+        if not _WORD.search(line):
             continue
         counted = _COUNTED.search(line)
         of_some = _OTHERS.search(line) and not _ALL.search(line)

@@ -14,6 +14,7 @@ from zsim.base.files import append_line, replace_file
 from zsim.base.units import format_duration
 from zsim.observe.collect.commands import checked_name
 from zsim.observe.collect.live import run
+from zsim.observe.texts import printed_moment
 from zsim.observe.zpool.status import read_status
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.api import eta
@@ -74,7 +75,7 @@ def watched(
     while True:
         now = clock()
         # The date of a status stands before it, as zpool status -T d prints it.
-        text = f"{now:%a %b %d %H:%M:%S %Y}\n{status(pool)}"
+        text = f"{printed_moment(now)}\n{status(pool)}"
         if seen and not runs(text):
             return
         answer = eta("\n".join([*seen, text]), files, pool=pool, overrides=overrides, stated=stated, now=now)

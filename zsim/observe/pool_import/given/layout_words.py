@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from zsim.base.errors import InputError
 from zsim.observe.devices.models import model_of
-from zsim.observe.devices.sentences import LONGEST, MOST_LINES, MOST_TEXT, PRINTED, SaidDrives
+from zsim.observe.devices.sentences import MOST_TEXT, SaidDrives, said_lines
 from zsim.observe.devices.usual_sizes import usual_bytes
 from zsim.observe.texts import nice_bytes
 from zsim.scenario.layout import Layout
@@ -60,8 +60,8 @@ def said_layouts(text: str) -> Iterator[SaidLayout | SaidDrives]:
                 size = usual_bytes(nice_bytes(f"{shown['size']}{shown['unit']}") or 0)
                 yield SaidDrives(model_of(f"{size / 10**12:g} TB", size), None)
             return
-    for line in text[:MOST_TEXT].split("\n")[:MOST_LINES]:
-        if not 8 <= len(line) <= LONGEST or PRINTED.search(line) or _SEVERAL.search(line):
+    for line in said_lines(text):
+        if _SEVERAL.search(line):
             continue
         for form in _FORMS:
             if (match := form.search(line)) and (one := _one(match)):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from zsim.observe.texts import NUMBER, moment, nice_bytes
+from zsim.observe.texts import NUMBER, moment, nice_bytes, printed_moment
 
 UNKNOWN = "unknown"
 """Name of a pool that no output names."""
@@ -110,8 +110,8 @@ def _dated(found: list[re.Match[str]]) -> Iterator[tuple[str, str, str]]:
             rate = nice_bytes(match["rate"]) if match["rate"] else None
             begun = (at - timedelta(seconds=scanned // rate)) if at is not None and rate else None
         before = scanned
-        dated = f"{at:%a %b %d %H:%M:%S %Y}\n" if at is not None else ""
-        yield dated, f" since {begun:%a %b %d %H:%M:%S %Y}" if begun is not None else "", match["counters"]
+        dated = f"{printed_moment(at)}\n" if at is not None else ""
+        yield dated, _since(begun), match["counters"]
 
 
 def as_status_of_page(text: str) -> str | None:
@@ -134,11 +134,16 @@ def as_status_of_page(text: str) -> str | None:
         return None
     function = "scrub" if what.lower().startswith("scrub") else "resilver"
     begun = moment(date) if date else None
-    since = f" since {begun:%a %b %d %H:%M:%S %Y}" if begun is not None else ""
     parts = [f"{done.strip().rstrip('% ')}% done"] if done else []
     parts += [f"{_clock(seconds)} to go"] if (seconds := _seconds(said)) else []
     rest = _PAGE_FIELDS["date"].sub("", text)
-    return f"{rest}\n{HEAD}  scan: {function} in progress{since}\n\t{', '.join(parts)}\n{_page_table(text)}"
+    scan = f"  scan: {function} in progress{_since(begun)}\n\t{', '.join(parts)}\n"
+    return f"{rest}\n{HEAD}{scan}{_page_table(text)}"
+
+
+def _since(begun: datetime | None) -> str:
+    """Return when a scan began, as the line that tells its kind goes on; nothing where nobody says it."""
+    return "" if begun is None else f" since {printed_moment(begun)}"
 
 
 def _clock(seconds: int) -> str:
