@@ -7,17 +7,17 @@ them to a command, `scenario_from` turns what was given into a `Scenario`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import key_value, notice
+from zsim.cli.common import exclusive, key_value, notice
 from zsim.cli.completion import completer
 from zsim.cli.defaults import defaults
-from zsim.cli.given_files import fields_in
+from zsim.cli.given_files import fields_in, fields_in_words
 
 if TYPE_CHECKING:
     from zsim.scenario.model import Scenario
@@ -200,18 +200,53 @@ VDEV = re.compile(r"(?:\d+\s*\*\s*)?(?:raid-?z|raid[1-6]|mirror|draid|stripe|dis
 """How a layout begins."""
 
 
+def take_files(names: tuple[str, ...], given: dict[str, object]) -> None:
+    """Note what stands in the place of files as a layout, or as what `fields_in` reads.
+
+    Raises
+    ------
+    InputError
+        When there is --scenario too.
+    """
+    exclusive({"FILE": " ".join(names) or None, "--scenario": given["file"]})
+    if len(names) == 1 and given["layout"] is None and is_layout(names[0]):
+        given["layout"] = names[0]
+    else:
+        given["file"] = names or given["file"]
+
+
+def in_words(names: Sequence[str], given: Given) -> dict[str, object]:
+    """Return what to note of a layout or a sentence that stands in the place of files; nothing of files."""
+    noted: dict[str, object] = {"layout": given["layout"], "file": given["file"]}
+    one = names[0] if len(names) == 1 else ""
+    if (one and is_layout(one)) or fields_in_words(names, _stated_by_hand(given), tell=False) is not None:
+        take_files(tuple(names), noted)
+        return noted
+    return {}
+
+
 def is_layout(text: str) -> bool:
-    """Tell whether what stands in the place of a file is a layout."""
-    return VDEV.match(text) is not None and not Path(text).exists()
+    """Tell whether what stands in the place of a file is a layout: of several words, one that can be read."""
+    from zsim.scenario.layout import Layout
+
+    if VDEV.match(text) is None or Path(text).exists():
+        return False
+    if not text.split()[1:]:
+        return True
+    try:
+        Layout.parse(text)
+    except InputError:
+        return False
+    return True
 
 
 def stated_fields(given: Given) -> dict[str, object]:
     """Return the fields that are stated: the user's defaults, then the file, then --set, then the flags."""
     from zsim.scenario import files
 
-    named, data, by_hand = _names(given.get("file")), defaults(), _stated_by_hand(given)
+    named, data, by_hand = given_names(given.get("file")), defaults(), _stated_by_hand(given)
     if named:
-        there = fields_in(named, by_hand)
+        there = fields_in(named, by_hand, word(given, "piped"))
         if "fill" in there or "alloc" in there:
             data = {name: value for name, value in data.items() if name not in ("fill", "alloc")}
         data |= there
@@ -280,7 +315,7 @@ OF_REPAIR = ("replace", "replace_in", "old_drive", "new_drive", "new_drive_size"
 """Operations that replace nothing, and the fields of one that does."""
 
 
-def _names(given: object) -> tuple[str, ...]:
+def given_names(given: object) -> tuple[str, ...]:
     """Return the files given: none, one, or several of one pool."""
     return (given,) if isinstance(given, str) else given if isinstance(given, tuple) else ()
 
