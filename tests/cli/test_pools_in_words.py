@@ -25,7 +25,7 @@ Capture = pytest.CaptureFixture[str]
 def given(**flags: object) -> dict[str, object]:
     from zsim.cli.flags import FLAGS, REPEATED, SWITCHES
 
-    single = dict.fromkeys([flag.field for flag in FLAGS] + [name for name, _, _ in SWITCHES])
+    single = dict.fromkeys([flag.field for flag in FLAGS] + [name for name, _ in SWITCHES])
     many: dict[str, object] = dict.fromkeys([flag.field for flag in REPEATED], ())
     return {**single, **many, "file": None, "settings": (), "tunable": (), **flags}
 
