@@ -35,6 +35,7 @@ def fields_in(
     InputError
         When one cannot be read, or is neither.
     """
+    from zsim.observe.read_pool import is_printed
     from zsim.scenario import files
 
     if (said := fields_in_words(names, stated)) is not None:
@@ -131,16 +132,6 @@ def _several(names: Sequence[str], stated: Collection[str], piped: str | None) -
     with progress("reading") as on_progress:
         imported = import_pool(names, on_progress=on_progress, stated=stated)
     return _fields_of(imported)
-
-
-def is_printed(text: str) -> bool:
-    """Tell whether a text holds what zpool, zdb or a tool that lists drives printed."""
-    from zsim.observe.pool_import.given.files import read_pasted
-
-    try:
-        return bool(read_pasted(text.encode("utf-8", "replace")).pools())
-    except InputError:
-        return False
 
 
 def _fields_of(imported: ImportedPool) -> dict[str, object]:

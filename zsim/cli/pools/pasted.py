@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from zsim.base.errors import InputError
 from zsim.base.parsed import table
 from zsim.cli.common import notice
-from zsim.cli.given_files import is_printed, said_fields
+from zsim.cli.given_files import said_fields
 
 if TYPE_CHECKING:
     from zsim.observe.pool_import.importing import ImportedPool
@@ -60,6 +60,7 @@ def pasted_pool(sources: Sequence[str], stated: dict[str, object], asked: str) -
     InputError
         When they cannot be read, or what runs leaves nothing to ask.
     """
+    from zsim.observe.read_pool import is_printed
     from zsim.planning.timeline.decisions import state_of
     from zsim.scenario.files import put_aside, scenario_text
     from zsim.scenario.model import Scenario
