@@ -16,7 +16,7 @@ STATUS = Path(__file__).parents[2] / "docs" / "examples" / "zpool-status.txt"
 def test_text_files_and_sentences_become_scenarios(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="NOT KNOWN: the record size.*or state it with recordsize=VALUE"):
         named = zsim.read_pool(str(STATUS))
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="NOT KNOWN"):
         assert zsim.read_pool(STATUS.read_text()) == named == zsim.read_pool(STATUS)
     assert str(named.layout) == "raidz2x8"
     (tmp_path / "pool.txt").write_text("8x 16TB in raidz2\n")

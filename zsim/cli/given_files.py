@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zsim.base.errors import InputError, shown
+from zsim.base.reading import stat_of
 from zsim.cli.common import notice, progress
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ def fields_in(
     if len(names) > 1:
         return _several(names, stated, piped)
     path = Path(names[0])
+    if piped is None and names[0] != "-" and stat_of(path) is None:
+        remedy = "give a scenario file, what zpool status printed, or a sentence such as '8x 16TB in raidz2'"
+        raise InputError("file", names[0], "there is no such file", remedy)
     text = files.scenario_text(path) if piped is None else piped
     try:
         return files.scenario_of(text, path)

@@ -75,8 +75,8 @@ def scenario_of(asked: Asked | None, fields: Mapping[str, object]) -> Scenario:
         return Scenario.from_dict({**given, "layout": asked})
     except InputError as error:
         if error.field == "layout" and _describes(asked):
-            given = "text" if "\n" in asked else shown(asked, 60)
-            remedy = f"zsim.read_pool({given}) makes a scenario of it"
+            told = "text" if "\n" in asked else shown(asked, 60)
+            remedy = f"zsim.read_pool({told}) makes a scenario of it"
             raise InputError("layout", asked, "it is no layout", remedy) from error
         raise
 

@@ -264,7 +264,10 @@ def test_of_a_repair_that_runs_the_window_is_what_is_left_of_it(monkeypatch: pyt
     assert rest.subject.startswith("1 d 6 h are left of the resilver that runs, as zsim eta estimates; ")
     assert "a whole repair 2 d 2 h" in rest.subject
     assert str(rest).startswith("Chance of losing a vdev before this repair ends: ")
-    assert not any("with what is past" in each for each in rest.warnings)
+    assert rest.warnings == ()
+    spread = Quantiles(p10=10 * HOUR, p50=15 * HOUR, p90=29 * HOUR)
+    slow = risk(plan, inputs, hours_of=lambda *_: spread).warnings
+    assert any("slower than nine in ten such: later ones are counted with 15 h" in each for each in slow)
     events = [{"do": "fail", "drive": 3, "at": "10h"}, {"do": "replace", "drive": 3}]
     more = risk(Plan.from_dict({**fields, "events": events}), inputs, hours_of=lambda *_: hours)
     assert more.window_of == "plan"

@@ -336,7 +336,11 @@ def _answer(
         missing_s=float(drawn.many.missing.mean()),
         movers=movers(scores, first.vdev),
         assumptions=tuple(Assumed(field=name, text=text) for name, text in known.notes.items()),
-        warnings=(*warnings(case, inputs, planned is not None), *words(case, errors)),
+        warnings=(
+            *warnings(case, inputs, planned is not None),
+            *slower(hours, planned),
+            *words(case, errors),
+        ),
         inputs={"stated": as_plain(inputs), "taken": _taken(known, len(worlds), parts[0][1])},
         provenance=_provenance(case, inputs),
     )
@@ -457,6 +461,18 @@ def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, .
             " longer than is counted here"
         )
     return tuple(found)
+
+
+def slower(hours: Quantiles, planned: PlannedRepair | None) -> tuple[str, ...]:
+    """Return what is to be said of a repair of which more is left than nine in ten take in all."""
+    if planned is None or not planned.rest or hours.p90 is None or planned.length.p50 is None:
+        return ()
+    if planned.length.p50 <= hours.p90:
+        return ()
+    return (
+        f"the repair that runs is slower than nine in ten such: later ones are counted with {_length(hours)},"
+        " and if they are as slow, the other columns are too low; zsim eta names the likeliest reason",
+    )
 
 
 def known_bugs(case: Case) -> list[str]:
