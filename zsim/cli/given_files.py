@@ -111,7 +111,7 @@ def said_fields(text: str, stated: Collection[str], *, tell: bool = True) -> dic
     if layout is not None and "layout" in said.fields:
         allowed = f"{shown(' '.join(text.split()), 60)} is a layout too"
         raise InputError("layout", str(layout), allowed, "give one of the two")
-    if tell:
+    if tell and len(text.split()) > 1:
         tell_reading(said)
     return said.fields
 

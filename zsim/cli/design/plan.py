@@ -113,7 +113,8 @@ def _take_words(text: str, given: dict[str, object]) -> None:
     if said is None:
         allowed = "it says nothing of drives or vdevs"
         raise InputError("pool", text, allowed, "write for instance zsim plan '24x 16TB', or --drives 24")
-    tell_reading(said)
+    if len(text.split()) > 1:
+        tell_reading(said)
     noted = dict(said.fields)
     if "layout" not in noted and all(given[name] is None for name in ("drives", "budget")):
         given["drives"] = None if said.drives is None else str(said.drives)
