@@ -129,10 +129,13 @@ def test_names_of_files_are_no_words() -> None:
 
 
 def test_words_in_any_order_raise_nothing_but_what_is_wrong() -> None:
-    said = "8x 16TB raidz2 3 vdevs of 60% full mirror x 2 raidz2x6 wide drives 18 TB + spare 4*mirror2 0 in"
+    said = (
+        "8x 16TB raidz2 3 vdevs of 60% full mirror x 2 raidz2x6 wide drives 18 TB + spare 4*mirror2 0 in 0TiB"
+        " 0-wide 3x6 draid2:8d:24c:1s WD40EFPX \uff18x 100% free new replaced with 2TB"
+    )
     words = said.split()
     draw = random.Random(7)
-    for _ in range(500):
+    for _ in range(3000):
         try:
             pool_in_words(" ".join(draw.choices(words, k=draw.randint(1, 9))))
         except InputError:

@@ -374,7 +374,7 @@ class _Sentence:
             return (1 if vdevs is None else vdevs.value), (PAIR if wide is None else wide.value)
         drives = count.value
         if wide is not None:
-            number = drives // wide.value if vdevs is None else vdevs.value
+            number = drives // max(1, wide.value) if vdevs is None else vdevs.value
             if not wide.value or number * wide.value != drives:
                 raise self._refuse("numbers that do not fit", f"{drives} drives", f"vdevs of {wide.value}")
             return number, wide.value
@@ -425,4 +425,4 @@ def _bytes(match: re.Match[str]) -> int:
     base = 1024 if match["binary"] else 1000
     power = {"G": 3, "T": 4}[match["unit"].upper()]
     size = round(float(match["size"]) * base**power)
-    return usual_bytes(size) if match["binary"] else size
+    return usual_bytes(size) if match["binary"] and size else size
