@@ -70,6 +70,13 @@ def test_a_word_is_a_layout_or_the_name_of_a_file() -> None:
         stated_fields(given(file=("status.txt", "in", "raidz2x8")))
 
 
+def test_how_full_a_pool_is_is_said_in_percent(capsys: Capture) -> None:
+    stated_fields(given(file=("mirror of 2 8TB drives, 3TB used",)))
+    assert "'3TB used' (how full it is: '62% full', or --alloc" in capsys.readouterr().err
+    stated_fields(given(file=("mirror of 2 8TB drives, 50% full, 3TB used",)))
+    assert "'3TB used'." in capsys.readouterr().err
+
+
 def test_decide_and_timeline_take_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for names, noted in (((SENTENCE,), {"file": (SENTENCE,)}), (("raidz2x8",), {"layout": "raidz2x8"})):
         found = in_words(names, given())

@@ -119,12 +119,17 @@ def said_fields(text: str, stated: Collection[str], *, tell: bool = True) -> dic
 def tell_reading(said: PoolInWords) -> None:
     """Tell how a sentence was read, and what of it was not understood."""
     from zsim.observe.pool_import.given.pool_in_words import as_flags
+    from zsim.observe.pool_import.given.sentence_forms import AMOUNT
 
     counted = f"{said.drives} drives" if said.drives and "layout" not in said.fields else ""
     notice(f"read as {', '.join(filter(None, (counted, as_flags(said.fields))))}.")
     if said.unread:
         words = ", ".join(shown(each) for each in said.unread)
-        notice(f"NOT UNDERSTOOD, and not in the answer: {words}.")
+        amount = (
+            any(AMOUNT.search(each) for each in said.unread) and not {"fill", "alloc"} & said.fields.keys()
+        )
+        how = " (how full it is: '62% full', or --alloc as zpool list prints it)" if amount else ""
+        notice(f"NOT UNDERSTOOD, and not in the answer: {words}{how}.")
 
 
 def _several(names: Sequence[str], stated: Collection[str], piped: str | None) -> dict[str, object]:

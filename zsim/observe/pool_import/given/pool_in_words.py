@@ -38,6 +38,7 @@ from zsim.observe.pool_import.given.sentence_forms import (
     LAYOUT,
     OF_SERIES,
     PER_VDEV,
+    PERCENT,
     PRODUCT,
     RELEASE,
     RPM,
@@ -112,7 +113,7 @@ def pool_in_words(text: str, *, needs_layout: bool = True) -> PoolInWords | None
     InputError
         When it says two things of one, or not how the drives are combined.
     """
-    words = " ".join(text.replace("\u00d7", "x").split())
+    words = PERCENT.sub("%", " ".join(text.replace("\u00d7", "x").split()))
     if len(words) > LONGEST or TOML.search(text):
         return None
     sentence = _Sentence(words)
@@ -297,8 +298,12 @@ class _Sentence:
     def _take_host(self) -> None:
         """Note the product, the release and the use, where zsim has what is named."""
         if (match := PRODUCT.search(self.rest)) is not None:
-            named = f"{match[1].lower()}-{match[2]}"
-            if named in product_names():
+            name, edition, number = (each.strip().lower() for each in match.groups(default=""))
+            known = product_names()
+            named = next(
+                (each for each in (f"{name}-{edition}-{number}", f"{name}-{number}") if each in known), ""
+            )
+            if named:
                 self._facts["product"] = named
                 self._blank(*match.span())
         if (match := RELEASE.search(self.rest)) is not None:

@@ -11,7 +11,7 @@ COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"
 _N = rf"(?:\d{{1,4}}|{'|'.join(COUNTS)})"
 _START = r"(?<![\w.,-])"
 _SIZE = r"(?P<size>\d{1,5}(?:\.\d{1,3})?)[ -]?(?P<unit>[GT])(?P<binary>i?)(?P<byte>B?)(?![\w/])"
-_NO_DATA = r"(?! (?:of )?(?:data|used|stored|full|alloc\w*)\b)"
+_NO_DATA = r"(?! (?:of )?(?:data|used|stored|full|free|alloc\w*)\b)"
 _KINDS = r"(?:raid[ -]?z|z[1-3]\b|raid[ -]?(?:5|6|10)\b|mirror)"
 _RAIDZ = r"raid[ -]?z(?:[ -]?[1-3])?"
 _NOT_IN_VDEVS = rf"(?!.*\bin {_N}(?: ?x)? (?:\w+ )?vdevs\b)"
@@ -80,9 +80,7 @@ KIND = _form(
     r"|(?P<copies>mirror(?:s|ed)?)(?!-\d))(?!\w)"
 )
 
-PRODUCT = _form(
-    r"\b(truenas|debian|proxmox|freebsd|ubuntu)(?: (?:scale|core|ve|server))? ?-?(\d+(?:\.\d+)?)\b"
-)
+PRODUCT = _form(r"\b(truenas|debian|proxmox|freebsd|ubuntu)( (?:scale|core|ve|server))? ?-?(\d+(?:\.\d+)?)\b")
 RELEASE = _form(r"\b(openzfs|zfs|zol)[ -]?v?([02]\.\d{1,2}(?:\.\d{1,2})?)\b")
 RPM = _form(r"\b(\d{4,5}) ?rpm\b")
 DISTRIBUTED = _form(r"\bd-?raid")
@@ -106,5 +104,8 @@ _EMPTY = (
 SAYS_NOTHING = frozenset(_EMPTY.split())
 """Words that add nothing to what the forms find."""
 TOML = re.compile(r"^[ \t]*[\w.]{1,40}[ \t]*=", re.MULTILINE)
+PERCENT = _form(r"(?<=\d) ?(?:percent|per cent|pct)\b")
+AMOUNT = re.compile(r"\d ?[GTP]i?B?\b", re.ASCII)
+"""An amount of data, where it was not read as a capacity."""
 FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,7}$")
 """How the name of a file ends."""
