@@ -312,6 +312,25 @@ def test_a_risk_of_a_resilver_that_runs_is_of_what_is_left_of_it(
     assert piped.running == plan.running
 
 
+def test_what_a_status_tells_stands_over_defaults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[Plan]
+) -> None:
+    """A default fill replaced the ALLOC that a status shows in all but `zsim predict`."""
+    own = tmp_path / "own.toml"
+    own.write_text('[scenario]\nfill = "30%"\nrecordsize = "1M"\n')
+    monkeypatch.setenv("ZSIM_CONFIG", str(own))
+    status = paste(tmp_path, RUNNING)
+    main(["timeline", status, "--reboot-at", "2h"])
+    stated = asked[0].pool
+    assert (stated.fill, stated.alloc is not None, stated.recordsize) == (None, True, 1 << 20)
+    main(["timeline", status, "--reboot-at", "2h", "--fill", "30%"])
+    assert (asked[1].pool.fill, asked[1].pool.alloc) == (0.3, None)
+    plan = risk_asked(monkeypatch, status)
+    assert isinstance(plan, Plan)
+    assert plan.pool.fill is None
+    assert main(["eta", status, "--json"]) == 0
+
+
 def running_left(status: str) -> tuple[float, float, float]:
     from zsim.planning.eta.api import eta
 

@@ -261,6 +261,11 @@ def _stated_by_hand(given: Given) -> dict[str, object]:
     return {**named, **files.apply_overrides({}, settings), **stated_by_flags(given)}
 
 
+def by_default(given: Given) -> frozenset[str]:
+    """Return the fields that the user's defaults alone state: a pasted status says more than these."""
+    return frozenset(defaults()) - _stated_by_hand(given).keys()
+
+
 def fields_of_pool(given: Given, allowed: str, instead: Mapping[str, str]) -> dict[str, object]:
     """Return the fields that are stated, without those of a repair, where a plan tells what happens.
 

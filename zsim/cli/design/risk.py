@@ -16,6 +16,7 @@ from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import (
     OF_REPAIR,
     Command,
+    by_default,
     fields_of_pool,
     given_names,
     scenario_from,
@@ -145,7 +146,7 @@ def _running(given: dict[str, object], inputs: RiskInputs) -> Plan | None:
     if not sources or not outputs or told or {"operation", "bad_sectors", *OF_REPAIR} & stated.keys():
         return None
     try:
-        found = running_pool(sources, word(given, "piped"), stated)
+        found = running_pool(sources, word(given, "piped"), stated, by_default(given))
     except InputError:
         return None  # what is wrong is said where the files are read as a scenario
     return None if found is None else Plan.from_dict({"title": found.pool, **found.plan})

@@ -10,7 +10,7 @@ from zsim.base.errors import InputError
 from zsim.base.parsed import table
 from zsim.cli.common import exclusive, print_json, progress, show
 from zsim.cli.computing import announced_compilation
-from zsim.cli.flags import in_words, scenario_options, stated_fields
+from zsim.cli.flags import by_default, in_words, scenario_options, stated_fields
 from zsim.cli.help import GroupedCommand
 from zsim.cli.pools.pasted import PastedPool, Place, pasted_pool, place_of, replaced_now
 
@@ -112,7 +112,7 @@ def _state(sources: tuple[str, ...], given: dict[str, object]) -> PastedPool:
         given, sources = given | words, ()
     stated = stated_fields(given)
     if sources:
-        return pasted_pool(sources, stated, CHOICE)
+        return pasted_pool(sources, stated, CHOICE, by_default(given))
     if stated.get("layout") is None:
         raise InputError("layout", None, "the pool is not described", "write for instance --layout raidz2x6")
     scenario = Scenario.from_dict(stated)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NUMBERED = re.compile(r"(?:(\d{1,5})\s*:)?\s*(\d{1,5})", re.ASCII)
 MOST_NAMED = 24
+HOW_FULL = ("fill", "alloc", "vdev_fills")
 
 Place = tuple[int, int]
 """A top-level vdev, and a drive of it."""
@@ -43,7 +44,9 @@ class PastedPool:
     pool: str = ""
 
 
-def pasted_pool(sources: Sequence[str], stated: dict[str, object], asked: str) -> PastedPool:
+def pasted_pool(
+    sources: Sequence[str], stated: dict[str, object], asked: str, by_default: Collection[str] = ()
+) -> PastedPool:
     """Return what files tell of a pool; what is left of a scan that runs is what ``zsim eta`` answers.
 
     Parameters
@@ -54,6 +57,8 @@ def pasted_pool(sources: Sequence[str], stated: dict[str, object], asked: str) -
         Fields that are stated beside them.
     asked : str
         What is asked of the state, for messages.
+    by_default : collection of str
+        Of the fields stated, those that the files say better.
 
     Raises
     ------
@@ -69,6 +74,7 @@ def pasted_pool(sources: Sequence[str], stated: dict[str, object], asked: str) -
     text = scenario_text(Path("-")) if len(names) < len(sources) else None
     if text is not None and not names and not is_printed(text) and (said := said_fields(text, stated)):
         return PastedPool({"scenario": Scenario.from_dict(said | stated).stated()}, {})
+    stated = less_told(stated, by_default, text, names)
     imported = _imported(text, names, stated)
     _tell_gaps(imported)
     if imported.progress is None or not imported.progress.active:
@@ -83,7 +89,9 @@ def pasted_pool(sources: Sequence[str], stated: dict[str, object], asked: str) -
     return found
 
 
-def running_pool(sources: Sequence[str], text: str | None, stated: dict[str, object]) -> PastedPool | None:
+def running_pool(
+    sources: Sequence[str], text: str | None, stated: dict[str, object], by_default: Collection[str] = ()
+) -> PastedPool | None:
     """Return what files tell of a pool on which a resilver or rebuild runs; None where none goes on.
 
     Parameters
@@ -94,8 +102,11 @@ def running_pool(sources: Sequence[str], text: str | None, stated: dict[str, obj
         What came from the standard input.
     stated : dict
         Fields that are stated beside them.
+    by_default : collection of str
+        Of these, those that the files say better.
     """
     names = [name for name in sources if name != "-"]
+    stated = less_told(stated, by_default, text, names)
     imported = _imported(text, names, stated)
     scan = imported.progress
     if scan is None or not scan.active or scan.function not in ("resilver", "rebuild"):
@@ -104,6 +115,28 @@ def running_pool(sources: Sequence[str], text: str | None, stated: dict[str, obj
     if found is not None:
         _tell_gaps(imported)
     return found
+
+
+def less_told(
+    stated: dict[str, object],
+    by_default: Collection[str],
+    text: str | None,
+    names: Sequence[str],
+    pool: str | None = None,
+) -> dict[str, object]:
+    """Return stated fields without those of the user's defaults that files, or what was piped, tell."""
+    from zsim.observe.pool_import.importing import import_beside
+
+    own = {*by_default} & stated.keys()
+    if not own:
+        return stated
+    try:
+        told = {*import_beside(text, names, pool=pool).scenario.stated()}
+    except InputError:
+        return stated  # what is wrong is said where they are read
+    if told & {*HOW_FULL}:
+        told |= {*HOW_FULL}
+    return {name: value for name, value in stated.items() if name not in own & told}
 
 
 def _tell_gaps(imported: ImportedPool) -> None:

@@ -12,7 +12,7 @@ from zsim.base.errors import InputError
 from zsim.base.parsed import table
 from zsim.cli.common import notice, print_json, progress, show, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs
-from zsim.cli.flags import Command, fields_of_pool, in_words, scenario_options, word, words
+from zsim.cli.flags import Command, by_default, fields_of_pool, in_words, scenario_options, word, words
 from zsim.cli.help import GroupedCommand
 from zsim.cli.pools.pasted import NUMBERED, PastedPool, Place, pasted_pool, place_of, replaced_now
 
@@ -223,7 +223,7 @@ def _pasted(sources: Sequence[str], given: dict[str, object]) -> PastedPool | No
         return None
     # What is stated of a repair by hand is refused before anything is read.
     stated = fields_of_pool({**given, "file": None}, ALLOWED, NOT_HERE)
-    return pasted_pool(asked, stated, "a timeline")
+    return pasted_pool(asked, stated, "a timeline", by_default(given))
 
 
 def _printed(name: str) -> bool:
