@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from zsim.base.errors import ZsimError as ZsimError
     from zsim.case.resolve import resolve as resolve
     from zsim.drives.catalogue import load_drive as load_drive
+    from zsim.observe.read_pool import read_pool as read_pool
     from zsim.planning.compare import compare as compare
     from zsim.planning.design.search import plan_layouts as plan_layouts
     from zsim.planning.eta.api import eta as eta
@@ -77,6 +78,7 @@ _EXPORTS = {
     "load_release": "zsim.scenario.releases.profile",
     "plan_layouts": "zsim.planning.design.search",
     "predict": "zsim.prediction.api",
+    "read_pool": "zsim.observe.read_pool",
     "resolve": "zsim.case.resolve",
     "risk": "zsim.planning.risk.api",
     "RiskInputs": "zsim.planning.risk.question",
@@ -124,6 +126,7 @@ __all__ = [
     "load_release",
     "plan_layouts",
     "predict",
+    "read_pool",
     "resolve",
     "risk",
     "sweep",

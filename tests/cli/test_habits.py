@@ -23,6 +23,8 @@ from zsim.cli.help import GROUPS, PLACE
 from zsim.cli.main import COMMANDS, cli, main
 from zsim.cli.slips import switched
 from zsim.cli.tools.schema import MODELS, SHAPES, schema_of
+from zsim.scenario.descriptions import DESCRIPTIONS, described
+from zsim.scenario.model import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 Capture = pytest.CaptureFixture[str]
@@ -329,7 +331,7 @@ def test_predict_takes_a_layout_without_its_flag_as_compare_does(capsys: Capture
     assert main(["predict", "raidz2-6"]) == 2
     assert "did you mean raidz2x6?" in capsys.readouterr().err
     assert main(["predict", "mirror2", "--layout", "raidz2x6"]) == 2
-    assert "there is no such file" in capsys.readouterr().err
+    assert "'mirror2' is a layout too; give one of the two" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -352,3 +354,15 @@ def test_a_flag_that_is_on_or_off_may_be_followed_by_the_word(written: str, mean
 def test_a_write_cache_that_is_off_reaches_the_scenario(capsys: Capture) -> None:
     text = printed(capsys, "scenario", "show", "--layout", "mirror2", "--write-cache", "off")
     assert "write_cache = false" in text
+
+
+def test_flags_mean_what_the_fields_of_a_file_do() -> None:
+    assert set(DESCRIPTIONS) == set(Scenario.field_infos())
+    for name, info in Scenario.field_infos().items():
+        assert info.description == described(name)
+    written = {flag.field: flag for flag in FLAGS + REPEATED}
+    assert written["alloc"].help == "Instead of --fill: ALLOC as zpool list prints it, such as 2.84T."
+    assert written["ports"].help.endswith("such as port-multiplier-cbs:1,2. May be repeated.")
+    # These say more where they are typed; all others say it once.
+    own = {name for name, flag in written.items() if flag.own}
+    assert own == {"product", "operation", "evidence", "slow", "load"}

@@ -289,3 +289,90 @@ errors: No known data errors
     assert "drive 1 of mirror-0 fails" in told.out
     assert main(["decide", paste(tmp_path, mirrors), *stated]) == 2
     assert "replaced in one way only, by a resilver" in capsys.readouterr().err
+
+
+PAUSED = RUNNING.replace("resilver in progress since", "resilver paused since")
+
+
+def test_a_risk_of_a_resilver_that_runs_is_of_what_is_left_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`zsim risk status.txt` asked for --hours, which `zsim eta` tells of the same status."""
+    status = paste(tmp_path, RUNNING)
+    left = running_left(status)
+    plan = risk_asked(monkeypatch, status, *KNOWN)
+    assert isinstance(plan, Plan)
+    assert plan.running is not None
+    assert plan.running.left == left
+    assert plan.vdev_names == ("raidz2-1", "raidz2-0"), "the one under repair comes first"
+    assert (plan.title, plan.events) == ("tank", ())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(RUNNING.encode())))
+    piped = risk_asked(monkeypatch, "-", *KNOWN)
+    assert isinstance(piped, Plan)
+    assert piped.running == plan.running
+
+
+def test_what_a_status_tells_stands_over_defaults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[Plan]
+) -> None:
+    """A default fill replaced the ALLOC that a status shows in all but `zsim predict`."""
+    own = tmp_path / "own.toml"
+    own.write_text('[scenario]\nfill = "30%"\nrecordsize = "1M"\n')
+    monkeypatch.setenv("ZSIM_CONFIG", str(own))
+    status = paste(tmp_path, RUNNING)
+    main(["timeline", status, "--reboot-at", "2h"])
+    stated = asked[0].pool
+    assert (stated.fill, stated.alloc is not None, stated.recordsize) == (None, True, 1 << 20)
+    main(["timeline", status, "--reboot-at", "2h", "--fill", "30%"])
+    assert (asked[1].pool.fill, asked[1].pool.alloc) == (0.3, None)
+    plan = risk_asked(monkeypatch, status)
+    assert isinstance(plan, Plan)
+    assert plan.pool.fill is None
+    assert main(["eta", status, "--json"]) == 0
+
+
+def running_left(status: str) -> tuple[float, float, float]:
+    from zsim.planning.eta.api import eta
+
+    found = eta(Path(status).read_text(), stated={"drive_size": "8TB", "recordsize": "128K"}).remaining_s
+    assert found.p10 is not None
+    assert found.p90 is not None
+    return found.p10, found.p50, found.p90
+
+
+def risk_asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:
+    """Return what `risk` is asked of."""
+    asked: list[object] = []
+    importlib.import_module("zsim.planning.risk.api")
+
+    def told(scenario: object, *_: object, **__: object) -> None:
+        asked.append(scenario)
+        raise InputError("risk", None, "it was asked for", "read it")
+
+    monkeypatch.setattr("zsim.planning.risk.api.risk", told)
+    assert main(["risk", *words]) == 2
+    return asked[0] if asked else None
+
+
+@pytest.mark.parametrize(
+    "flags", [["--hours", "10"], ["--mttr", "10"], ["--bad-sectors", "3:500"], ["--replace", "1"]]
+)
+def test_what_flags_state_of_the_repair_is_asked_as_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str]
+) -> None:
+    for text in (RUNNING, DEGRADED):
+        assert isinstance(risk_asked(monkeypatch, paste(tmp_path, text), *KNOWN, *flags), Scenario)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(RUNNING.encode())))
+    assert isinstance(risk_asked(monkeypatch, "-", *KNOWN, *flags), Scenario), "what was piped is read once"
+
+
+def test_a_risk_of_a_pool_on_which_nothing_goes_on_is_of_a_whole_repair(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in (
+        DEGRADED,
+        PAUSED,
+        RUNNING.replace("resilver in", "scrub in").replace("resilvered", "repaired"),
+    ):
+        found = risk_asked(monkeypatch, paste(tmp_path, text), *KNOWN)
+        assert found is None or isinstance(found, Scenario)

@@ -147,9 +147,7 @@ FLAG_VALUES = {
 
 
 def test_every_field_of_the_scenario_has_a_flag() -> None:
-    reachable = {flag.field for flag in flags.FLAGS + flags.REPEATED} | {
-        name for name, _, _ in flags.SWITCHES
-    }
+    reachable = {flag.field for flag in flags.FLAGS + flags.REPEATED} | {name for name, _ in flags.SWITCHES}
     assert reachable | {"tunables", "evidence"} == set(Scenario.field_infos())
 
 

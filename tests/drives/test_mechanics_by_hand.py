@@ -541,5 +541,5 @@ def test_bays_fill_in_order_of_the_tree() -> None:
     ]  # fmt: skip
     assert (box.bays, box.attach(5), box.attach(2), box.attach(0)) == (5, (0, 1, 1, 2, 3), (0, 1), ())
     assert [flat.link.command_based for flat in box.flatten()] == [False, False, False, True]
-    with pytest.raises(InputError, match="box has 5 bays"):
+    with pytest.raises(InputError, match="it has 5 bays"):
         box.attach(6)

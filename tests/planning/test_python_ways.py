@@ -241,6 +241,8 @@ def test_every_answer_with_rows_is_a_frame() -> None:
     fleet = zsim.fleet({"trials": 10, "pool": [{"layout": "mirror2", "hours": 3}]})
     for answer in (risk, fleet, zsim.plan_layouts(12, **SMALL)):
         assert answer.to_frame().equals(answer.to_pandas())
+    prediction = zsim.predict("mirror2", fill=0.5, extent="row")
+    assert prediction.to_frame("leaves").equals(prediction.to_pandas("leaves"))
 
 
 def test_what_all_rows_of_a_sweep_have_in_common_is_kept(tmp_path: Path) -> None:

@@ -7,17 +7,18 @@ them to a command, `scenario_from` turns what was given into a `Scenario`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import key_value, notice
+from zsim.cli.common import exclusive, key_value, notice
 from zsim.cli.completion import completer
 from zsim.cli.defaults import defaults
-from zsim.cli.given_files import fields_in
+from zsim.cli.given_files import fields_in, fields_in_words
+from zsim.scenario.descriptions import described_for_flags
 
 if TYPE_CHECKING:
     from zsim.scenario.model import Scenario
@@ -28,116 +29,100 @@ Given = Mapping[str, object]
 
 
 class Flag(NamedTuple):
-    """A flag that takes one value: field of the scenario, what the value looks like, help."""
+    """A flag that takes a value: field of the scenario, what the value looks like, help if it says more."""
 
     field: str
     metavar: str
-    help: str
+    own: str = ""
 
     @property
     def option(self) -> str:
         """The flag as it is typed."""
         return f"--{self.field.replace('_', '-')}"
 
+    @property
+    def help(self) -> str:
+        """What the field means."""
+        again = " May be repeated." if self in REPEATED else ""
+        return f"{self.own or described_for_flags(self.field)}{again}"
+
 
 FLAGS = (
-    Flag("layout", "LAYOUT", "Top-level vdevs: raidz2x6, 4*raidz2x6, mirror2, draid2:8d:41c:2s."),
-    Flag("vdev_fills", "SHARES", "ALLOC/SIZE of each data vdev, as zpool list -v prints them: 80%,80%,30%."),
-    Flag("vdev_frags", "SHARES", "FRAG of each data vdev, as zpool list -v prints them: 30%,28%,5%."),
-    Flag("special_small_blocks", "SIZE", "Blocks up to this size go to the special vdevs: 32K."),
-    Flag("special_drive", "NAME", "Drives of special, dedup and log vdevs: a name of 'zsim drives list'."),
-    Flag("special_drive_size", "SIZE", "Capacity of these drives, such as 960GB."),
-    Flag("special_added_at", "SHARE", "How full the data vdevs were when the special vdevs came: 40%."),
-    Flag("replace_in", "VDEV", "Top-level vdev a drive is replaced in: its number from 0, or special."),
-    Flag("vdevs", "N", "Number of top-level vdevs like the one in --layout."),
-    Flag("fill", "SHARE", "ALLOC/SIZE as zpool list prints them, parity included: 0.62 or 62%."),
-    Flag("alloc", "SIZE", "Instead of --fill: ALLOC as zpool list prints it, such as 2.84T."),
-    Flag("drive", "NAME", "Drives of the pool: a name that 'zsim drives list' has, or a TOML file."),
-    Flag("drive_size", "SIZE", "Capacity of these drives, such as 4TB."),
-    Flag("new_drive", "NAME", "The replacement drive, if it is of another model."),
-    Flag("new_drive_size", "SIZE", "Capacity of the replacement drive."),
-    Flag("recordsize", "SIZE", "Record or volume block size, such as 128K."),
-    Flag("frag", "SHARE", "FRAG as zpool list prints it: fragmentation of the free space."),
-    Flag("rewritten", "SHARE", "Of a RAID-Z that was expanded: share of the data written again since then."),
-    Flag("history", "NAME", "What the pool stores and how it aged: home-nas, media-server, vm-host, ..."),
-    Flag("block_list", "FILE", "Every block of the pool: Parquet from 'zsim import', or bps.csv."),
-    Flag(
-        "blocks",
-        "FILE",
-        "Sizes of the pool's blocks: CSV with psize, blocks and lsize, or from 'zsim import'.",
-    ),
-    Flag("metaslabs", "FILE", "Free space of each metaslab: CSV from 'zsim import'."),
-    Flag("ashift", "N", "Sector size of the pool as a power of two: 9 to 16."),
-    Flag("memory", "SIZE", "RAM of the host, such as 16G."),
-    Flag("cpus", "N", "Processors of the host."),
-    Flag(
-        "release", "NAME", "ZFS release: openzfs-2.3, openzfs-2.1.5, zol-0.7.13, freebsd-9.1, solaris-11.2."
-    ),
+    Flag("layout", "LAYOUT"),
+    Flag("vdev_fills", "SHARES"),
+    Flag("vdev_frags", "SHARES"),
+    Flag("special_small_blocks", "SIZE"),
+    Flag("special_drive", "NAME"),
+    Flag("special_drive_size", "SIZE"),
+    Flag("special_added_at", "SHARE"),
+    Flag("replace_in", "VDEV"),
+    Flag("vdevs", "N"),
+    Flag("fill", "SHARE"),
+    Flag("alloc", "SIZE"),
+    Flag("drive", "NAME"),
+    Flag("drive_size", "SIZE"),
+    Flag("new_drive", "NAME"),
+    Flag("new_drive_size", "SIZE"),
+    Flag("recordsize", "SIZE"),
+    Flag("frag", "SHARE"),
+    Flag("rewritten", "SHARE"),
+    Flag("history", "NAME"),
+    Flag("block_list", "FILE"),
+    Flag("blocks", "FILE"),
+    Flag("metaslabs", "FILE"),
+    Flag("ashift", "N"),
+    Flag("memory", "SIZE"),
+    Flag("cpus", "N"),
+    Flag("release", "NAME"),
     Flag(
         "product",
         "NAME",
         "Product that ships ZFS: truenas-25.10, debian-12, proxmox-9.0, freebsd-14.3; its tunables "
         "may have hours (see --begins).",
     ),
-    Flag("hz", "N", "Ticks per second of the host's kernel."),
+    Flag("hz", "N"),
     Flag("operation", "NAME", "What runs: resilver, scrub, rebuild, expand or remove."),
-    Flag("order", "NAME", "Order of the scan: auto (as the release does it), legacy or sorted."),
-    Flag("replace", "K", "Number of drives replaced at once in one vdev."),
-    Flag("second_at", "SHARE", "Replace a second drive of the vdev when this much is done: 80%."),
-    Flag(
-        "old_drive",
-        "STATE",
-        "State of the replaced drive: missing or online; for a scrub of RAID-Z, overwritten.",
-    ),
-    Flag("target", "NAME", "Where the data goes: new-drive or, on dRAID, distributed-spare."),
-    Flag("enclosure", "NAME", "Shared link in front of all drives not named by --ports."),
-    Flag("erc", "TIME", "How long drives try to read a bad sector (SCT ERC, TLER): 7s, or none."),
-    Flag("platform", "NAME", "Operating system, for its disk timeouts: linux, freebsd or illumos."),
-    Flag("begins", "MOMENT", "When it starts, for loads, tunables and products with hours: 'fri 13:41'."),
-    Flag("engine", "NAME", "compiled, or reference (slow; the same rules in SimPy)."),
-    Flag("precision", "SHARE", "Sampling error to reach (half of the 95 % interval), such as 1%."),
-    Flag("seed", "N", "Seed of all random numbers."),
+    Flag("order", "NAME"),
+    Flag("replace", "K"),
+    Flag("second_at", "SHARE"),
+    Flag("old_drive", "STATE"),
+    Flag("target", "NAME"),
+    Flag("enclosure", "NAME"),
+    Flag("erc", "TIME"),
+    Flag("platform", "NAME"),
+    Flag("begins", "MOMENT"),
+    Flag("engine", "NAME"),
+    Flag("precision", "SHARE"),
+    Flag("seed", "N"),
 )
 REPEATED = (
-    Flag("ports", "NAME:DRIVES", "Drives behind a shared link: port-multiplier-cbs:1,2. May be repeated."),
+    Flag("ports", "NAME:DRIVES"),
     Flag(
         "evidence",
         "KIND=VALUE",
         "An earlier scan or measurement of this pool: scrub=25h17m, resilver=11h,alloc=12.1T,date=2026-05-03,"
-        " sequential-read=180MB/s. May be repeated.",
+        " sequential-read=180MB/s.",
     ),
-    Flag(
-        "exchanged",
-        "DRIVE:MODEL",
-        "A drive of another model, or larger, than the rest: 0:mg08aca16, 0:@8TB. May be repeated.",
-    ),
+    Flag("exchanged", "DRIVE:MODEL"),
     Flag(
         "slow",
         "DRIVE:xFACTOR",
         "A drive slower than its model: 3:x2.5 (takes 2.5 times as long), 3:1%@200ms (1 % of its reads "
-        "take 200 ms), 3:x5,on=2h,off=20h (slow for 2 h of every 22). May be repeated.",
+        "take 200 ms), 3:x5,on=2h,off=20h (slow for 2 h of every 22).",
     ),
-    Flag(
-        "bad_sectors",
-        "DRIVE:COUNT",
-        "Unreadable sectors of a drive (SMART attribute 197): 3:1000. May be repeated.",
-    ),
-    Flag(
-        "attached",
-        "DRIVE:HOW",
-        "A drive on a slow connection: 3:sata-1.5g, 3:no-ncq, 3:usb2. May be repeated.",
-    ),
+    Flag("bad_sectors", "DRIVE:COUNT"),
+    Flag("attached", "DRIVE:HOW"),
     Flag(
         "load",
         "LOAD",
         "Foreground load: random-read,rate=50,size=64K, 'backup 100MB/s 22:00-06:00', or a file: jobs of "
-        "fio, output of zpool iostat; none: nothing else uses the pool. May be repeated.",
+        "fio, output of zpool iostat; none: nothing else uses the pool.",
     ),
 )
 SWITCHES = (
-    ("write_cache", "--write-cache/--no-write-cache", "The drives' write caches are on, or off."),
-    ("autosit", "--autosit/--no-autosit", "Slow drives sit out reads (vdev property autosit, OpenZFS 2.4)."),
-    ("exact", "--exact/--sampled", "Simulate every I/O, or samples of them (the default)."),
+    ("write_cache", "--write-cache/--no-write-cache"),
+    ("autosit", "--autosit/--no-autosit"),
+    ("exact", "--exact/--sampled"),
 )
 TUNABLE_HELP = (
     "A ZFS tunable that differs from the release's default, perhaps at some hours: "
@@ -158,8 +143,8 @@ def scenario_options(command: Command) -> Command:
     command = click.option("--tunable", "tunable", metavar="NAME=VALUE", multiple=True, help=TUNABLE_HELP)(
         command
     )
-    for name, option, text in reversed(SWITCHES):
-        command = click.option(option, name, default=None, help=text)(command)
+    for name, option in reversed(SWITCHES):
+        command = click.option(option, name, default=None, help=described_for_flags(name))(command)
     for flag in reversed(FLAGS + REPEATED):
         many = flag in REPEATED
         add = click.option(
@@ -200,18 +185,53 @@ VDEV = re.compile(r"(?:\d+\s*\*\s*)?(?:raid-?z|raid[1-6]|mirror|draid|stripe|dis
 """How a layout begins."""
 
 
+def take_files(names: tuple[str, ...], given: dict[str, object]) -> None:
+    """Note what stands in the place of files as a layout, or as what `fields_in` reads.
+
+    Raises
+    ------
+    InputError
+        When there is --scenario too.
+    """
+    exclusive({"FILE": " ".join(names) or None, "--scenario": given["file"]})
+    if len(names) == 1 and given["layout"] is None and is_layout(names[0]):
+        given["layout"] = names[0]
+    else:
+        given["file"] = names or given["file"]
+
+
+def in_words(names: Sequence[str], given: Given) -> dict[str, object]:
+    """Return what to note of a layout or a sentence that stands in the place of files; nothing of files."""
+    noted: dict[str, object] = {"layout": given["layout"], "file": given["file"]}
+    one = names[0] if len(names) == 1 else ""
+    if (one and is_layout(one)) or fields_in_words(names, _stated_by_hand(given), tell=False) is not None:
+        take_files(tuple(names), noted)
+        return noted
+    return {}
+
+
 def is_layout(text: str) -> bool:
-    """Tell whether what stands in the place of a file is a layout."""
-    return VDEV.match(text) is not None and not Path(text).exists()
+    """Tell whether what stands in the place of a file is a layout: of several words, one that can be read."""
+    from zsim.scenario.layout import Layout
+
+    if VDEV.match(text) is None or Path(text).exists():
+        return False
+    if not text.split()[1:]:
+        return True
+    try:
+        Layout.parse(text)
+    except InputError:
+        return False
+    return True
 
 
 def stated_fields(given: Given) -> dict[str, object]:
     """Return the fields that are stated: the user's defaults, then the file, then --set, then the flags."""
     from zsim.scenario import files
 
-    named, data, by_hand = _names(given.get("file")), defaults(), _stated_by_hand(given)
+    named, data, by_hand = given_names(given.get("file")), defaults(), _stated_by_hand(given)
     if named:
-        there = fields_in(named, by_hand)
+        there = fields_in(named, by_hand, word(given, "piped"))
         if "fill" in there or "alloc" in there:
             data = {name: value for name, value in data.items() if name not in ("fill", "alloc")}
         data |= there
@@ -239,6 +259,11 @@ def _stated_by_hand(given: Given) -> dict[str, object]:
     settings = words(given, "settings")
     named = dict.fromkeys(files.names_set(settings))
     return {**named, **files.apply_overrides({}, settings), **stated_by_flags(given)}
+
+
+def by_default(given: Given) -> frozenset[str]:
+    """Return the fields that the user's defaults alone state: a pasted status says more than these."""
+    return frozenset(defaults()) - _stated_by_hand(given).keys()
 
 
 def fields_of_pool(given: Given, allowed: str, instead: Mapping[str, str]) -> dict[str, object]:
@@ -280,7 +305,7 @@ OF_REPAIR = ("replace", "replace_in", "old_drive", "new_drive", "new_drive_size"
 """Operations that replace nothing, and the fields of one that does."""
 
 
-def _names(given: object) -> tuple[str, ...]:
+def given_names(given: object) -> tuple[str, ...]:
     """Return the files given: none, one, or several of one pool."""
     return (given,) if isinstance(given, str) else given if isinstance(given, tuple) else ()
 
@@ -316,6 +341,6 @@ def words(given: Given, name: str) -> tuple[str, ...]:
 
 def stated_by_flags(given: Given) -> dict[str, object]:
     """Return the fields of the scenario that flags state."""
-    single = [flag.field for flag in FLAGS] + [name for name, _, _ in SWITCHES]
+    single = [flag.field for flag in FLAGS] + [name for name, _ in SWITCHES]
     stated = {name: given[name] for name in single if given[name] is not None}
     return stated | {flag.field: list(words(given, flag.field)) for flag in REPEATED if given[flag.field]}

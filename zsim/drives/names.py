@@ -154,7 +154,16 @@ class NamedDrive:
 
 def series_of(text: str) -> str | None:
     """Return the generic drive of the first series that a text names; None where it names none."""
-    return next((generic for words, generic in SERIES if re.search(words, text, re.IGNORECASE)), None)
+    found = series_in(text)
+    return None if found is None else found[0]
+
+
+def series_in(text: str) -> tuple[str, tuple[int, int]] | None:
+    """Return the generic drive of the first series that a text names, and where the name stands in it."""
+    for words, generic in SERIES:
+        if (match := re.search(words, text, re.IGNORECASE)) is not None:
+            return generic, match.span()
+    return None
 
 
 def tokens(text: str) -> Iterator[str]:

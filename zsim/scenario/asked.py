@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, TypeAlias, cast
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, shown
 from zsim.scenario.layout import FORMS, Layout
 from zsim.scenario.model import Scenario
 
@@ -70,4 +71,18 @@ def scenario_of(asked: Asked | None, fields: Mapping[str, object]) -> Scenario:
         return Scenario.from_dict(given)
     if given.get("layout") is not None:
         raise InputError("layout", str(given["layout"]), f"{asked!r} is the layout", "give one of the two")
-    return Scenario.from_dict({**given, "layout": asked})
+    try:
+        return Scenario.from_dict({**given, "layout": asked})
+    except InputError as error:
+        if error.field == "layout" and _describes(asked):
+            told = "text" if "\n" in asked else shown(asked, 60)
+            remedy = f"zsim.read_pool({told}) makes a scenario of it"
+            raise InputError("layout", asked, "it is no layout", remedy) from error
+        raise
+
+
+def _describes(asked: str) -> bool:
+    """Tell whether text that is no layout may describe a pool: a file, an output of zpool, a sentence."""
+    if "\n" in asked or len(asked.split()) > 2:
+        return True
+    return os.path.exists(asked)  # noqa: PTH110 - tells of any text, too long ones as well

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from pydantic.fields import FieldInfo
 
 from zsim.base.errors import InputError
+from zsim.scenario.descriptions import described
 from zsim.scenario.evidence import Observation
 from zsim.scenario.evidence_text import observations_of
 from zsim.scenario.field_types import Bytes, DriveBytes, Fraction, LayoutField
@@ -69,158 +70,102 @@ class Fields(OwnNames):
         frozen=True, extra="forbid", validate_default=False, allow_inf_nan=False, defer_build=True
     )
 
-    layout: LayoutField = Field(
-        description="top-level vdevs: raidz2x6, 4*raidz2x6, draid2:8d:41c:2s, raidz2x6+special:mirror2"
-    )
-    vdevs: int | None = Field(
-        None, ge=1, le=10_000, description="as many vdevs of the one given in the layout"
-    )
-    fill: Fraction | None = Field(
-        None, gt=0, le=1, description="ALLOC/SIZE as zpool list prints them (parity included): 0.62 or 62%"
-    )
-    alloc: Bytes | None = Field(
-        None, gt=0, description="instead of fill: ALLOC as zpool list prints it, such as 2.84T"
-    )
-    drive: str | None = Field(
-        None, min_length=1, description="drives of the pool: a name of zsim drives list"
-    )
-    drive_size: DriveBytes | None = Field(None, gt=0, description="capacity of these drives, such as 4TB")
-    new_drive: str | None = Field(None, min_length=1, description="the drive that replaces, if it is another")
-    new_drive_size: DriveBytes | None = Field(
-        None, gt=0, description="capacity of the replacement drive, such as 8TB"
-    )
+    layout: LayoutField = Field(description=described("layout"))
+    vdevs: int | None = Field(None, ge=1, le=10_000, description=described("vdevs"))
+    fill: Fraction | None = Field(None, gt=0, le=1, description=described("fill"))
+    alloc: Bytes | None = Field(None, gt=0, description=described("alloc"))
+    drive: str | None = Field(None, min_length=1, description=described("drive"))
+    drive_size: DriveBytes | None = Field(None, gt=0, description=described("drive_size"))
+    new_drive: str | None = Field(None, min_length=1, description=described("new_drive"))
+    new_drive_size: DriveBytes | None = Field(None, gt=0, description=described("new_drive_size"))
     special_small_blocks: Bytes | None = Field(
-        None, ge=0, le=16 << 20, description="blocks up to this size go to the special vdevs, such as 32K"
+        None, ge=0, le=16 << 20, description=described("special_small_blocks")
     )
-    special_drive: str | None = Field(
-        None, min_length=1, description="drives of special, dedup and log vdevs: a name of zsim drives list"
-    )
-    special_drive_size: DriveBytes | None = Field(
-        None, gt=0, description="capacity of these drives, such as 960GB"
-    )
+    special_drive: str | None = Field(None, min_length=1, description=described("special_drive"))
+    special_drive_size: DriveBytes | None = Field(None, gt=0, description=described("special_drive_size"))
     special_added_at: Fraction | None = Field(
         None,
         gt=0,
         lt=1,
-        description="how full the data vdevs were when the special vdevs came; not stated: empty",
+        description=described("special_added_at"),
     )
-    vdev_fills: tuple[Fraction, ...] | None = Field(
-        None, description="ALLOC/SIZE of each data vdev as zpool list -v prints them: 80%, 80%, 30%"
-    )
-    vdev_frags: tuple[Fraction, ...] | None = Field(
-        None, description="FRAG of each data vdev as zpool list -v prints them: 30%, 28%, 5%"
-    )
+    vdev_fills: tuple[Fraction, ...] | None = Field(None, description=described("vdev_fills"))
+    vdev_frags: tuple[Fraction, ...] | None = Field(None, description=described("vdev_frags"))
     replace_in: str | None = Field(
         None,
         pattern=r"^(special|dedup|log|[0-9]{1,4})$",
-        description="top-level vdev of the repair: its number from 0, or special; drives count from there",
+        description=described("replace_in"),
     )
-    write_cache: bool | None = Field(None, description="whether the drives' write caches are on")
-    recordsize: Bytes | None = Field(None, description="record or volume block size, such as 128K")
-    frag: Fraction | None = Field(
-        None, description="FRAG as zpool list prints it: fragmentation of free space"
-    )
-    rewritten: Fraction | None = Field(
-        None, description="share of the data written again since a RAID-Z of the layout was expanded"
-    )
-    ashift: int | None = Field(None, ge=9, le=16, description="sector size of the pool [log2(bytes)]")
-    memory: Bytes | None = Field(None, gt=0, description="main memory of the host, such as 16G")
-    cpus: int | None = Field(None, ge=1, le=4096, description="processors of the host")
-    release: str | None = Field(
-        None, min_length=1, description="ZFS release: openzfs-2.3, openzfs-2.1.5, zol-0.7.13, freebsd-9.1"
-    )
+    write_cache: bool | None = Field(None, description=described("write_cache"))
+    recordsize: Bytes | None = Field(None, description=described("recordsize"))
+    frag: Fraction | None = Field(None, description=described("frag"))
+    rewritten: Fraction | None = Field(None, description=described("rewritten"))
+    ashift: int | None = Field(None, ge=9, le=16, description=described("ashift"))
+    memory: Bytes | None = Field(None, gt=0, description=described("memory"))
+    cpus: int | None = Field(None, ge=1, le=4096, description=described("cpus"))
+    release: str | None = Field(None, min_length=1, description=described("release"))
     product: str | None = Field(
         None,
         min_length=1,
-        description="product that ships ZFS, its release and tunables by the hour: truenas-25.10, debian-12",
+        description=described("product"),
     )
-    hz: int | None = Field(None, ge=10, le=100_000, description="ticks per second of the host's kernel")
+    hz: int | None = Field(None, ge=10, le=100_000, description=described("hz"))
     tunables: dict[str, int | float | str] | None = Field(
         None,
-        description="ZFS tunables set otherwise than the release does, by name; at some hours: 8 22:00-06:00",
+        description=described("tunables"),
     )
-    order: Literal["auto", "legacy", "sorted"] | None = Field(
-        None, description="order of the scan; auto: as the release does it"
-    )
+    order: Literal["auto", "legacy", "sorted"] | None = Field(None, description=described("order"))
     operation: Literal["resilver", "scrub", "rebuild", "expand", "remove"] | None = Field(
         None,
-        description="what runs; expand: a RAID-Z gets a drive, remove: a vdev leaves (layout: as before)",
+        description=described("operation"),
     )
     # Under its own name the number would hide `Scenario.replace`.
-    replaced_drives: int | None = Field(
-        None, alias="replace", ge=1, le=255, description="drives replaced at once in one vdev"
-    )
+    replaced_drives: int | None = Field(None, alias="replace", ge=1, le=255, description=described("replace"))
     old_drive: Literal["missing", "online", "overwritten"] | None = Field(
         None,
-        description="the replaced drive: gone, or still there; overwritten: repaired in place by a scrub",
+        description=described("old_drive"),
     )
     second_at: Fraction | None = Field(
         None,
         ge=0,
         lt=1,
-        description="share done when another drive of the vdev is replaced as well, such as 80%",
+        description=described("second_at"),
     )
-    target: Literal["new-drive", "distributed-spare"] | None = Field(
-        None, description="where the data goes: to a replacement drive or, on dRAID, to a distributed spare"
-    )
-    enclosure: str | None = Field(
-        None, min_length=1, description="shared link that all drives not named in ports sit behind"
-    )
-    ports: tuple[Port, ...] | None = Field(
-        None, description="drives behind a shared link: NAME:DRIVES, such as port-multiplier-cbs:1,2"
-    )
-    exchanged: tuple[ExchangedDrive, ...] | None = Field(
-        None, description="drives of another model or larger than the rest: 0:mg08aca16, 0:@8TB"
-    )
+    target: Literal["new-drive", "distributed-spare"] | None = Field(None, description=described("target"))
+    enclosure: str | None = Field(None, min_length=1, description=described("enclosure"))
+    ports: tuple[Port, ...] | None = Field(None, description=described("ports"))
+    exchanged: tuple[ExchangedDrive, ...] | None = Field(None, description=described("exchanged"))
     slow: tuple[SlowDrive, ...] | None = Field(
         None,
-        description="drives that answer more slowly than their model: 3:x2.5, 3:1%@200ms, 3:x5,on=2h,off=20h",
+        description=described("slow"),
     )
-    bad_sectors: tuple[BadSectors, ...] | None = Field(
-        None, description="drives with sectors that cannot be read: DRIVE:COUNT, such as 3:1000"
-    )
-    erc: RecoveryLimit | None = Field(
-        None, description="how long drives try to read a bad sector (SCT ERC, TLER): 7s, or none"
-    )
-    platform: Literal["linux", "freebsd", "illumos"] | None = Field(
-        None, description="operating system: what it does when a drive does not answer"
-    )
-    attached: tuple[Attached, ...] | None = Field(
-        None, description="drives on a slow connection: DRIVE:HOW, such as 3:sata-1.5g, 3:no-ncq"
-    )
-    autosit: bool | None = Field(
-        None, description="whether slow drives are not read (vdev property autosit, 2.4; off by default)"
-    )
-    history: str | None = Field(None, min_length=1, description="how the pool was filled and has aged")
+    bad_sectors: tuple[BadSectors, ...] | None = Field(None, description=described("bad_sectors"))
+    erc: RecoveryLimit | None = Field(None, description=described("erc"))
+    platform: Literal["linux", "freebsd", "illumos"] | None = Field(None, description=described("platform"))
+    attached: tuple[Attached, ...] | None = Field(None, description=described("attached"))
+    autosit: bool | None = Field(None, description=described("autosit"))
+    history: str | None = Field(None, min_length=1, description=described("history"))
     block_list: str | None = Field(
         None,
         min_length=1,
-        description="file with every block of the pool: what zsim import made of zdb -Lbbbbb",
+        description=described("block_list"),
     )
     blocks: str | None = Field(
         None,
         min_length=1,
-        description="file with the sizes of the pool's blocks: CSV of psize, blocks and lsize",
+        description=described("blocks"),
     )
-    metaslabs: str | None = Field(
-        None, min_length=1, description="file with the free space of each metaslab: CSV from zdb -mm"
-    )
+    metaslabs: str | None = Field(None, min_length=1, description=described("metaslabs"))
     load: tuple[Load, ...] | None = Field(
         None,
-        description="foreground load: random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00, say; or none",
+        description=described("load"),
     )
-    evidence: tuple[Observation, ...] | None = Field(
-        None, description="what the pool has already shown: finished scans, progress, activity of drives"
-    )
-    begins: Moment | None = Field(
-        None, description="when it begins, for loads, tunables and products with hours: fri 13:41"
-    )
-    engine: Literal["compiled", "reference"] | None = Field(None, description="engine that runs it")
-    exact: bool | None = Field(None, description="simulate every I/O instead of samples")
-    precision: Fraction | None = Field(
-        None, gt=0, lt=1, description="half-width of the sampling interval to reach, relative: 1%"
-    )
-    seed: int | None = Field(None, ge=0, lt=2**63, description="seed of everything random")
+    evidence: tuple[Observation, ...] | None = Field(None, description=described("evidence"))
+    begins: Moment | None = Field(None, description=described("begins"))
+    engine: Literal["compiled", "reference"] | None = Field(None, description=described("engine"))
+    exact: bool | None = Field(None, description=described("exact"))
+    precision: Fraction | None = Field(None, gt=0, lt=1, description=described("precision"))
+    seed: int | None = Field(None, ge=0, lt=2**63, description=described("seed"))
 
     @model_validator(mode="before")
     @classmethod

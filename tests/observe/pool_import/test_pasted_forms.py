@@ -184,6 +184,7 @@ def test_what_a_sentence_says_of_a_pool_that_is_not_shown_is_taken() -> None:
     assert "the drives are those that the text names: 16 TB Exos" in found.notes
     two = import_pasted(f"{SCAN}8x 16TB in raidz2\nthe other one is 6x 4TB in raidz1\n")
     assert any(note.startswith("NOT KNOWN: the layout") for note in two.notes)
+    assert any("the text names several layouts (raidz2x8, raidz1x6)" in note for note in two.notes)
     shown = import_pasted(f"{STATUS}\nit is 8x 16TB Exos in raidz2\n")
     assert str(shown.scenario.layout).startswith("raidz2x5"), "what is shown comes first"
 
@@ -207,3 +208,14 @@ def test_a_drive_that_stands_out_even_in_the_mean_since_the_start_is_named(await
 def test_a_text_about_nothing_is_refused_as_before() -> None:
     with pytest.raises(InputError, match="zpool status"):
         read_paste("Storage is nice, 8x 16TB Exos in raidz2\n")
+
+
+def test_a_sentence_names_the_layout_beside_a_list_without_vdevs() -> None:
+    listed = (
+        "NAME  SIZE  ALLOC   FREE  CKPOINT  EXPANDSZ   FRAG    CAP  DEDUP    HEALTH  ALTROOT\n"
+        "tank  116T  62.4T  53.7T        -         -     9%    53%  1.00x    ONLINE  -\n"
+    )
+    stated = import_pasted(f"{listed}it is 8x 16TB Exos in raidz2\n").scenario.stated()
+    assert (stated["layout"], stated["drive_size"]) == ("raidz2x8", 16 * 10**12)
+    with pytest.raises(InputError, match="no file shows the vdevs"):
+        import_pasted(f"{listed}it is 8x 16TB in raidz2\nor 6x 16TB in raidz2\n")

@@ -17,7 +17,7 @@ from zsim.planning.risk.api import is_endless, risk
 from zsim.planning.risk.one_vdev.chain import in_window
 from zsim.planning.risk.one_vdev.group import HOUR, Group, one_world
 from zsim.planning.risk.question import RiskInputs
-from zsim.planning.risk.story import RedundancyStretch, VdevStory, degraded_loss, story_loss
+from zsim.planning.risk.story import RedundancyStretch, VdevStory, _is_of, degraded_loss, story_loss
 from zsim.planning.timeline import api as timelines
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.redundancy import Level
@@ -242,3 +242,55 @@ def test_what_repairs_nothing_gives_no_time_of_repairs(operation: str, layout: s
     """The days of an expansion stood for those in which a failed drive is missing, in a year as in many."""
     with pytest.raises(InputError, match=f"operation '{operation}' .* repairs no missing drive; .*--plan"):
         risk({"layout": layout, "operation": operation}, FIXED)
+
+
+RUNNING = {"drives": [0], "done": 0.3, "left": [20 * HOUR, 30 * HOUR, 40 * HOUR], "elapsed": 12 * HOUR}
+
+
+def test_of_a_repair_that_runs_the_window_is_what_is_left_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timelines, "Passes", KnownPasses)
+    fields = {"scenario": {"layout": "raidz2x8"}, "running": {**RUNNING, "left": [30 * HOUR] * 3}}
+    plan = Plan.from_dict(fields)
+    hours = Quantiles(p50=50 * HOUR)
+    for correlation in (1.0, 6.0):
+        inputs = RiskInputs(afr=0.05, correlation=correlation, latent=False, detect=0.0)
+        rest = risk(plan, inputs, hours_of=lambda scenario, report: hours)
+        alone = risk({"layout": "raidz2x8"}, replace(inputs, hours=30 * HOUR))
+        assert rest.window_of == "rest"
+        # The drive that is gone tells something of the others, as one that fails in the plan does.
+        assert rest.window.vdev.p == pytest.approx(alone.window.vdev.p, rel=0.02)
+        whole = risk({"layout": "raidz2x8"}, replace(inputs, hours=50 * HOUR))
+        assert rest.per_year == whole.per_year, "later failures have a whole repair before them"
+    assert rest.subject.startswith("1 d 6 h are left of the resilver that runs, as zsim eta estimates; ")
+    assert "a whole repair 2 d 2 h" in rest.subject
+    assert str(rest).startswith("Chance of losing a vdev before this repair ends: ")
+    assert rest.warnings == ()
+    spread = Quantiles(p10=10 * HOUR, p50=15 * HOUR, p90=29 * HOUR)
+    slow = risk(plan, inputs, hours_of=lambda *_: spread).warnings
+    assert any("slower than nine in ten such: later ones are counted with 15 h" in each for each in slow)
+    events = [{"do": "fail", "drive": 3, "at": "10h"}, {"do": "replace", "drive": 3}]
+    more = risk(Plan.from_dict({**fields, "events": events}), inputs, hours_of=lambda *_: hours)
+    assert more.window_of == "plan"
+
+
+def test_what_is_gone_beside_a_repair_that_runs_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timelines, "Passes", KnownPasses)
+    inputs = RiskInputs(afr=0.05, correlation=6, latent=False, detect=0.0)
+
+    def chance(layout: str, evidence: list[dict[str, object]] | None = None, **more: object) -> float:
+        scenario = {"layout": layout, **({"evidence": evidence} if evidence else {})}
+        plan = Plan.from_dict({"scenario": scenario, "running": {**RUNNING, **more}})
+        return risk(plan, inputs, hours_of=lambda *_: Quantiles(p50=50 * HOUR)).window.vdev.p
+
+    gone = {"what": "drive", "drive": "sdz", "missing": "FAULTED", "leaf": 9}
+    one = chance("2*raidz2x8")
+    assert chance("2*raidz2x8", missing=1) > 30 * one
+    # Of the other vdev nothing replaces it: what is left of this repair is asked all the same.
+    assert chance("2*raidz2x8", [gone]) == pytest.approx(2 * one, rel=0.02)
+
+
+def test_a_vdev_is_told_by_the_name_that_its_status_has() -> None:
+    pool = {"scenario": {"layout": "2*raidz2x8"}, "vdev_names": ["raidz2-1", "raidz2-0"], "running": RUNNING}
+    names, numbers = Plan.from_dict(pool), Plan.from_dict({**pool, "vdev_names": []})
+    assert [_is_of("raidz2-1", number, names) for number in (0, 1)] == [True, False]
+    assert [_is_of("raidz2-1", number, numbers) for number in (0, 1)] == [False, True]

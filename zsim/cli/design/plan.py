@@ -13,6 +13,7 @@ from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.design.risk import ABOUT_RISK, inputs_from, risk_options
 from zsim.cli.flags import Given, scenario_options, stated_fields, word
 from zsim.cli.help import GroupedCommand
+from zsim.scenario.words import in_words
 
 if TYPE_CHECKING:
     from zsim.planning.design.answer import Design
@@ -34,11 +35,13 @@ FIND = ("layouts", "width", "fill", "worth")
     examples=(
         'zsim plan --drives 60 --drive-size 20TB --fill 80% --require "p90 < 48h" '
         '--require "vdev < 1 in 1,000"',
+        'zsim plan "24x 16TB" --fill 70% --require "p90 < 72h"',
         'zsim plan --find width --layout raidz2x6 --drive-size 20TB --fill 80% --require "p90 < 96h"',
         'zsim plan --find fill --layout raidz2x12 --drive-size 20TB --require "p90 < 48h"',
         "zsim plan --find worth --layout raidz2x12 --drive-size 20TB --fill 80%",
     ),
 )  # fmt: skip
+@click.argument("words", metavar="[LAYOUT|SENTENCE]...", nargs=-1)
 @click.option("--drives", metavar="N", help="Drives there are, hot spares included.")
 @click.option(
     "--usable",
@@ -69,13 +72,18 @@ FIND = ("layouts", "width", "fill", "worth")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
 @click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
-def command(as_json: bool, output: str | None, plot: str | None, **given: object) -> None:
+def command(
+    words: tuple[str, ...], as_json: bool, output: str | None, plot: str | None, **given: object
+) -> None:
     """Which layouts meet your requirements, how wide a vdev or how full a pool may be, what helps most.
 
     Requirements are about p50 and p90 of the repair; files, vdev and pool (chance of loss within a year);
     window (during the repair); usable, random, random-degraded, read, read-degraded, write and drives.
+    The drives there are may be said in a sentence: "24x 16TB"; for --find width, fill and worth, a layout.
     """
     check_outputs(output, plot, None)
+    if words:
+        _take_words(" ".join(words), given)
     question = {name: given.pop(name) for name in POOL}
     find, require, sort = str(given.pop("find")), given.pop("require"), word(given, "sort")
     del given["sort"]
@@ -88,6 +96,32 @@ def command(as_json: bool, output: str | None, plot: str | None, **given: object
             find, question, {"require": require, "inputs": inputs, "on_progress": report}, common, sort
         )
     hand_over(answer, as_json, output, plot)
+
+
+def _take_words(text: str, given: dict[str, object]) -> None:
+    """Note the drives, or the layout, that are said in a sentence, below what flags state.
+
+    Raises
+    ------
+    InputError
+        When it is about neither, or says the layout that is sought.
+    """
+    from zsim.cli.given_files import tell_reading
+    from zsim.observe.pool_import.given.pool_in_words import pool_in_words
+
+    said = pool_in_words(text, needs_layout=False)
+    if said is None:
+        allowed = "it says nothing of drives or vdevs"
+        raise InputError("pool", text, allowed, "write for instance zsim plan '24x 16TB', or --drives 24")
+    if len(text.split()) > 1:
+        tell_reading(said)
+    noted = dict(said.fields)
+    if "layout" not in noted and all(given[name] is None for name in ("drives", "budget")):
+        given["drives"] = None if said.drives is None else str(said.drives)
+    unknown = [name for name in noted if name not in given]
+    for name in unknown:
+        raise InputError("pool", text, f"{in_words(name)} means nothing here", "leave it out")
+    given |= {name: value for name, value in noted.items() if given[name] is None}
 
 
 Ask = Callable[..., "Design"]

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from zsim.base.errors import InputError
 from zsim.base.units import HOUR, YEAR
-from zsim.cli.common import exclusive, hand_over, number, plain_number, progress
+from zsim.cli.common import hand_over, number, plain_number, progress
 from zsim.cli.computing import announced_compilation, check_outputs
-from zsim.cli.flags import Command, fields_of_pool, scenario_from, scenario_options, word
+from zsim.cli.flags import (
+    OF_REPAIR,
+    Command,
+    by_default,
+    fields_of_pool,
+    given_names,
+    scenario_from,
+    scenario_options,
+    stated_fields,
+    take_files,
+    word,
+)
 from zsim.cli.help import GroupedCommand
 
 if TYPE_CHECKING:
@@ -77,7 +89,7 @@ def risk_options(command: Command) -> Command:
         "zpool status tank | zsim risk - --spare shelf",
     ),
 )
-@click.argument("files", metavar="[FILE|-]...", nargs=-1)
+@click.argument("files", metavar="[LAYOUT|FILE|-]...", nargs=-1)
 @click.option(
     "--plan",
     metavar="PLAN.toml|NAME",
@@ -100,18 +112,44 @@ def command(
 
     Files lost, a vdev suspended and the pool lost are separate chances, each a range. The repair's duration
     is that of 'zsim predict', unless --hours fixes it. With --plan the first column is about the whole plan.
-    FILE is a scenario file, or files with what zpool status and its like printed; - reads the standard input.
+    LAYOUT is the same as --layout, or a sentence: "8x 16TB in raidz2". FILE is a scenario file, or files with
+    what zpool status and its like printed; - reads the standard input. Where a resilver runs, the first
+    column is about what 'zsim eta' says is left of it.
     """
     from zsim.planning.risk.api import risk
 
-    exclusive({"FILE": " ".join(files) or None, "--scenario": given["file"]})
-    given["file"] = files or given["file"]
+    take_files(files, given)
     check_outputs(output, plot, None)
     inputs = inputs_from(given)
-    scenario = scenario_from(given) if plan is None else plan_of(plan, given)
+    asked = plan_of(plan, given) if plan is not None else _running(given, inputs) or scenario_from(given)
     with announced_compilation(), progress("simulating") as report:
-        answer = risk(scenario, inputs, on_progress=report)
+        answer = risk(asked, inputs, on_progress=report)
     hand_over(answer, as_json, output, plot)
+
+
+def _running(given: dict[str, object], inputs: RiskInputs) -> Plan | None:
+    """Return the repair that a pasted status shows to run, with what `zsim eta` says is left of it.
+
+    None where none runs, or flags state how long it takes or what it meets; what was piped is noted.
+    """
+    from zsim.cli.pools.pasted import running_pool
+    from zsim.planning.timeline.plan import Plan
+    from zsim.scenario.files import scenario_text
+
+    sources = given_names(given["file"])
+    if "-" in sources:
+        given["piped"] = scenario_text(Path("-"))
+    named = [name for name in sources if name != "-"]
+    outputs = all(Path(name).exists() and not name.endswith((".toml", ".json")) for name in named)
+    stated = stated_fields({**given, "file": None})
+    told = inputs.hours is not None or inputs.mttr is not None or inputs.chosen_method != "chain"
+    if not sources or not outputs or told or {"operation", "bad_sectors", *OF_REPAIR} & stated.keys():
+        return None
+    try:
+        found = running_pool(sources, word(given, "piped"), stated, by_default(given))
+    except InputError:
+        return None  # what is wrong is said where the files are read as a scenario
+    return None if found is None else Plan.from_dict({"title": found.pool, **found.plan})
 
 
 def plan_of(source: str, given: dict[str, object]) -> Plan:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import exclusive, known_so_far, progress
+from zsim.cli.common import exclusive, known_so_far, notice, progress
 from zsim.cli.computing import announced_compilation
-from zsim.cli.flags import scenario_options, stated_fields
+from zsim.cli.flags import is_layout, scenario_options, stated_fields
 from zsim.cli.forecasts.tables import check_table_outputs, hand_over_table
 from zsim.cli.help import GroupedCommand
 
@@ -18,16 +18,55 @@ if TYPE_CHECKING:
     from zsim.planning.table import Table
 
 
-def _or_printed(asked: str) -> object:
-    """Return what is to be compared: a file with the output of zpool status and its like as its scenario."""
+FILES = (".toml", ".json")
+"""How scenario files and stored answers end."""
+
+
+def _scenario(asked: str) -> object:
+    """Return what is to be compared: a sentence, or a file with the output of zpool, as its scenario."""
     from pathlib import Path
 
     from zsim.cli.given_files import fields_in
     from zsim.scenario.model import Scenario
 
-    if asked.endswith((".toml", ".json")) or not Path(asked).is_file():
+    sentence = bool(asked.split()[1:]) and not is_layout(asked)
+    if asked != "-" and (asked.endswith(FILES) or not (sentence or Path(asked).is_file())):
         return asked
     return Scenario.from_dict(fields_in((asked,)))
+
+
+SHARED = (
+    "drive", "drive_size", "write_cache", "fill", "recordsize", "history", "frag", "ashift", "release",
+    "product", "memory", "cpus",
+)  # fmt: skip
+"""Fields that a layout beside the description of a pool shares with it: its drives, its data and its host."""
+
+
+def _scenarios(asked: tuple[str, ...], common: Mapping[str, object], *, stores: bool) -> list[object]:
+    """Return what is compared: layouts beside the one pool that is described have its drives and host.
+
+    Parameters
+    ----------
+    asked : tuple of str
+    common : mapping
+        Fields that flags state.
+    stores : bool
+        Whether the share full follows from the data stored.
+    """
+    from zsim.observe.pool_import.given.pool_in_words import as_flags
+    from zsim.scenario.model import Scenario
+
+    found = [_scenario(each) for each in asked]
+    described = [each for each in found if isinstance(each, Scenario)]
+    layouts = [each for each in found if isinstance(each, str) and not each.endswith(FILES)]
+    if len(described) != 1 or not layouts:
+        return found
+    known = {**described[0].stated(), **dict.fromkeys(common), **({"fill": None} if stores else {})}
+    shared = {name: known[name] for name in SHARED if known.get(name) is not None}
+    if shared:
+        notice(f"taken for {', '.join(layouts)} too: {as_flags(shared)}.")
+    alike = {each: Scenario.from_dict({"layout": each, **shared}) for each in layouts}
+    return [alike.get(each, each) if isinstance(each, str) else each for each in found]
 
 
 @click.command(
@@ -64,9 +103,9 @@ def command(
 ) -> None:
     """Compare layouts or scenario files side by side.
 
-    FILE is a scenario file (TOML), or a file with the output of zpool status and similar commands. The
-    flags apply to all of them. Usable space and data count full records without parity and padding.
-    With --data every pool stores the same, and its fill follows from that.
+    FILE is a scenario file (TOML), or a file with the output of zpool status and similar commands; a layout
+    may be a sentence: "8x 16TB in raidz2". The flags apply to all of them. Usable space and data count full
+    records without parity and padding. With --data every pool stores the same, its fill follows.
     """
     from zsim.base.units import parse_bytes
     from zsim.cli.common import whole_number
@@ -85,7 +124,7 @@ def command(
     with known_so_far(as_json), announced_compilation(), progress("comparing") as on_progress:
         ask: Callable[..., Table] = compare  # fields are checked as those of a file are
         table = ask(
-            *map(_or_printed, asked),
+            *_scenarios(asked, common, stores=stored is not None),
             drives=number,
             usable=space,
             data=stored,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zsim.cli.common import exclusive, notice, printed_anyway, progress, show
+from zsim.cli.common import notice, printed_anyway, progress, show
 from zsim.cli.computing import announced_compilation, check_outputs
-from zsim.cli.flags import is_layout, scenario_from, scenario_options
+from zsim.cli.flags import scenario_from, scenario_options, take_files
 from zsim.cli.help import GroupedCommand
 from zsim.cli.loudness import begin_telling
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         "zsim predict --layout raidz2x6 --fill 62% --drive-size 18TB",
         "zsim predict --layout mirror2 --fill 0.5 --drive wd40efax --history vm-host --why",
         "zsim predict --layout raidz2x8 --alloc 60T --evidence scrub=25h17m --report answer.html",
+        'zsim predict "8x 16TB Exos in raidz2, 62% full"',
         "zpool status tank | zsim predict -",
         "zsim predict status.txt list.txt lsblk.txt --history vm-host",
     ),
@@ -62,14 +63,11 @@ def command(
 ) -> None:
     """Predict how long a resilver takes, why, and how sure that is.
 
-    What is not stated is assumed; -v lists every assumption. LAYOUT is the same as --layout. FILE is a
-    scenario file, or files with the output of zpool status and similar commands for one pool; - reads the
-    standard input: zpool status tank | zsim predict -
+    What is not stated is assumed; -v lists every assumption. LAYOUT is the same as --layout, or a sentence:
+    "8x 16TB in raidz2". FILE is a scenario file, or files with the output of zpool status and similar
+    commands for one pool; - reads the standard input: zpool status tank | zsim predict -
     """
-    if len(files) == 1 and given["layout"] is None and is_layout(files[0]):
-        given["layout"], files = files[0], ()
-    exclusive({"FILE": " ".join(files) or None, "--scenario": given["file"]})
-    given["file"] = files or given["file"]
+    take_files(files, given)
     check_outputs(output, plot, report, series)
     if quiet:
         begin_telling(verbose=False, quiet=True)

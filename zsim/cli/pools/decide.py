@@ -10,7 +10,7 @@ from zsim.base.errors import InputError
 from zsim.base.parsed import table
 from zsim.cli.common import exclusive, print_json, progress, show
 from zsim.cli.computing import announced_compilation
-from zsim.cli.flags import scenario_options, stated_fields
+from zsim.cli.flags import by_default, in_words, scenario_options, stated_fields
 from zsim.cli.help import GroupedCommand
 from zsim.cli.pools.pasted import PastedPool, Place, pasted_pool, place_of, replaced_now
 
@@ -29,7 +29,7 @@ from zsim.cli.pools.pasted import PastedPool, Place, pasted_pool, place_of, repl
         "zsim decide --layout raidz2x8 --fill 62% --drive-size 18TB --done 35% --load 'backup 100MB/s'",
     ),
 )  # fmt: skip
-@click.argument("sources", metavar="[SCENARIO.toml|STATUS.txt...|-]", nargs=-1)
+@click.argument("sources", metavar="[SCENARIO.toml|LAYOUT|STATUS.txt...|-]", nargs=-1)
 @click.option("--done", metavar="SHARE", help="Share done of the resilver that runs: 35%.")
 @click.option(
     "--running", metavar="KIND", default=None, help="What runs: resilver (the default), rebuild or scrub."
@@ -58,9 +58,9 @@ def command(
     """Compare what could be done now: wait or restart, replace now or later, reboot, stop the load.
 
     Several drives that are gone are replaced at once or one after the other; one stated to be slow or sick
-    (--slow, --bad-sectors) may be taken offline or kept. The state now comes from flags, from a scenario, or
-    from what zpool status and its like printed, in files or piped (zpool status tank | zsim decide -
-    --reboot). The best comes first.
+    (--slow, --bad-sectors) may be taken offline or kept. The state now comes from flags, from a scenario, a
+    layout or a sentence ("8x 16TB in raidz2"), or from what zpool status and its like printed, in files or
+    piped (zpool status tank | zsim decide - --reboot). The best comes first.
     """
     from zsim.planning.timeline.decisions import decide
 
@@ -108,9 +108,11 @@ def _state(sources: tuple[str, ...], given: dict[str, object]) -> PastedPool:
     if len(sources) == 1 and sources[0].endswith(".toml"):
         given = given | {"file": sources[0]}
         sources = ()
+    if sources and (words := in_words(sources, given)):
+        given, sources = given | words, ()
     stated = stated_fields(given)
     if sources:
-        return pasted_pool(sources, stated, CHOICE)
+        return pasted_pool(sources, stated, CHOICE, by_default(given))
     if stated.get("layout") is None:
         raise InputError("layout", None, "the pool is not described", "write for instance --layout raidz2x6")
     scenario = Scenario.from_dict(stated)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -23,8 +23,9 @@ from zsim.cli.common import (
     whole_number,
 )
 from zsim.cli.computing import announced_compilation
-from zsim.cli.flags import scenario_options, stated_fields, words
+from zsim.cli.flags import by_default, scenario_options, stated_fields, words
 from zsim.cli.help import GroupedCommand
+from zsim.cli.pools.pasted import less_told
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -83,13 +84,18 @@ def command(
     for path in (log, prometheus):
         if path is not None:
             check_writable(path)
+    beyond = by_default(given)
     given["settings"], overrides = (), words(given, "settings")
     stated = stated_fields(given)
     if every is not None:
         assert pool is not None
+        if beyond & stated.keys():
+            from zsim.planning.eta.watching import status_of
+
+            stated = less_told(stated, beyond, status_of(pool), files, pool)
         watch_pool(pool, every, files, overrides, stated, log, prometheus)
         return
-    answer = answer_of(files, pool, overrides, stated)
+    answer = answer_of(files, pool, overrides, stated, beyond)
     keep(answer, log, prometheus)
     if as_json:
         print_json(answer.to_dict())
@@ -98,9 +104,16 @@ def command(
 
 
 def answer_of(
-    files: tuple[str, ...], pool: str | None, overrides: tuple[str, ...], stated: dict[str, object]
+    files: tuple[str, ...],
+    pool: str | None,
+    overrides: tuple[str, ...],
+    stated: dict[str, object],
+    beyond: Collection[str] = (),
 ) -> Eta:
-    """Return the answer for files, what is piped in, or a pool that is asked."""
+    """Return the answer for files, what is piped in, or a pool that is asked.
+
+    `beyond`: fields that are stated by default alone, and that these say better.
+    """
     from zsim.planning.eta.api import eta
     from zsim.planning.eta.watching import status_of
 
@@ -112,6 +125,7 @@ def answer_of(
         text, now = piped(), datetime.now()
         if not text.strip() and pool is not None:
             text = status_of(pool)
+    stated = less_told(stated, beyond, text, names, pool)
     with announced_compilation(), progress("simulating") as on_progress:
         return eta(
             text, names, pool=pool, overrides=overrides, stated=stated, now=now, on_progress=on_progress

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from zsim.base.errors import InputError
 from zsim.base.parsed import table
 from zsim.cli.common import notice
+from zsim.cli.given_files import said_fields
 
 if TYPE_CHECKING:
     from zsim.observe.pool_import.importing import ImportedPool
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 NUMBERED = re.compile(r"(?:(\d{1,5})\s*:)?\s*(\d{1,5})", re.ASCII)
 MOST_NAMED = 24
+HOW_FULL = ("fill", "alloc", "vdev_fills")
 
 Place = tuple[int, int]
 """A top-level vdev, and a drive of it."""
@@ -42,7 +44,9 @@ class PastedPool:
     pool: str = ""
 
 
-def pasted_pool(sources: Sequence[str], stated: dict[str, object], asked: str) -> PastedPool:
+def pasted_pool(
+    sources: Sequence[str], stated: dict[str, object], asked: str, by_default: Collection[str] = ()
+) -> PastedPool:
     """Return what files tell of a pool; what is left of a scan that runs is what ``zsim eta`` answers.
 
     Parameters
@@ -53,40 +57,119 @@ def pasted_pool(sources: Sequence[str], stated: dict[str, object], asked: str) -
         Fields that are stated beside them.
     asked : str
         What is asked of the state, for messages.
+    by_default : collection of str
+        Of the fields stated, those that the files say better.
 
     Raises
     ------
     InputError
         When they cannot be read, or what runs leaves nothing to ask.
     """
-    from zsim.observe.pool_import.gaps import BARE, HALTED, is_gap
-    from zsim.planning.eta.api import eta_of
-    from zsim.planning.eta.reading import read_paste
+    from zsim.observe.read_pool import is_printed
     from zsim.planning.timeline.decisions import state_of
-    from zsim.scenario.evidence import gone_drives
     from zsim.scenario.files import put_aside, scenario_text
     from zsim.scenario.model import Scenario
 
     names = [name for name in sources if name != "-"]
     text = scenario_text(Path("-")) if len(names) < len(sources) else None
+    if text is not None and not names and not is_printed(text) and (said := said_fields(text, stated)):
+        return PastedPool({"scenario": Scenario.from_dict(said | stated).stated()}, {})
+    stated = less_told(stated, by_default, text, names)
     imported = _imported(text, names, stated)
-    named: dict[str, object] = {} if "layout" in stated else {"vdev_names": imported.vdev_names}
-    for note in imported.notes:
-        if is_gap(note) or note.startswith((BARE, HALTED)):
-            notice(f"{note}.")
+    _tell_gaps(imported)
     if imported.progress is None or not imported.progress.active:
         fields = put_aside(imported.scenario.stated(), stated) | stated
         scenario = Scenario.from_dict(fields)
-        plan = {"scenario": scenario.stated(), **state_of(fields, scenario.evidence or ()), **named}
+        state = state_of(fields, scenario.evidence or ())
+        plan = {"scenario": scenario.stated(), **state, **_names(imported, stated)}
         return PastedPool(plan, imported.places, imported.pool)
+    found, why = _running(imported, text, names, stated, asked)
+    if found is None:
+        raise InputError(asked, None, why, "zsim eta, given the same files, says when it finishes")
+    return found
+
+
+def running_pool(
+    sources: Sequence[str], text: str | None, stated: dict[str, object], by_default: Collection[str] = ()
+) -> PastedPool | None:
+    """Return what files tell of a pool on which a resilver or rebuild runs; None where none goes on.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        As `pasted_pool` takes them.
+    text : str, optional
+        What came from the standard input.
+    stated : dict
+        Fields that are stated beside them.
+    by_default : collection of str
+        Of these, those that the files say better.
+    """
+    names = [name for name in sources if name != "-"]
+    stated = less_told(stated, by_default, text, names)
+    imported = _imported(text, names, stated)
+    scan = imported.progress
+    if scan is None or not scan.active or scan.function not in ("resilver", "rebuild"):
+        return None
+    found, _ = _running(imported, text, names, stated, "")
+    if found is not None:
+        _tell_gaps(imported)
+    return found
+
+
+def less_told(
+    stated: dict[str, object],
+    by_default: Collection[str],
+    text: str | None,
+    names: Sequence[str],
+    pool: str | None = None,
+) -> dict[str, object]:
+    """Return stated fields without those of the user's defaults that files, or what was piped, tell."""
+    from zsim.observe.pool_import.importing import import_beside
+
+    own = {*by_default} & stated.keys()
+    if not own:
+        return stated
+    try:
+        told = {*import_beside(text, names, pool=pool).scenario.stated()}
+    except InputError:
+        return stated  # what is wrong is said where they are read
+    if told & {*HOW_FULL}:
+        told |= {*HOW_FULL}
+    return {name: value for name, value in stated.items() if name not in own & told}
+
+
+def _tell_gaps(imported: ImportedPool) -> None:
+    """Say what is not known of a pool, and what of its state a person has to know first."""
+    from zsim.observe.pool_import.gaps import BARE, HALTED, is_gap
+
+    for note in imported.notes:
+        if is_gap(note) or note.startswith((BARE, HALTED)):
+            notice(f"{note}.")
+
+
+def _names(imported: ImportedPool, stated: dict[str, object]) -> dict[str, object]:
+    return {} if "layout" in stated else {"vdev_names": imported.vdev_names}
+
+
+def _running(
+    imported: ImportedPool, text: str | None, names: list[str], stated: dict[str, object], asked: str
+) -> tuple[PastedPool | None, str]:
+    """Return a pool on which a pass runs, with what is left; else None, and why nothing may be asked."""
+    from zsim.planning.eta.api import eta_of
+    from zsim.planning.eta.reading import read_paste
+    from zsim.planning.timeline.decisions import state_of
+    from zsim.scenario.evidence import gone_drives
+
     paste = read_paste(text, names, stated=stated, imported=imported)
     known = paste.scenario.stated()
     if (why := _nothing_to_ask(paste, asked)) is not None:
-        raise InputError(asked, None, why, "zsim eta, given the same files, says when it finishes")
+        return None, why
     seen = eta_of(paste.scenario, paste)
     shown = (*paste.scans, *gone_drives(paste.scenario.evidence or ()))
-    plan = {"scenario": known, **state_of(known, shown, imported.waiting, seen), **named}
-    return PastedPool(plan, imported.places, imported.pool)
+    state = state_of(known, shown, imported.waiting, seen)
+    plan = {"scenario": known, **state, **_names(imported, stated)}
+    return PastedPool(plan, imported.places, imported.pool), ""
 
 
 def replaced_now(plan: Mapping[str, object]) -> list[dict[str, object]]:

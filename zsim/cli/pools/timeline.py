@@ -12,7 +12,7 @@ from zsim.base.errors import InputError
 from zsim.base.parsed import table
 from zsim.cli.common import notice, print_json, progress, show, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs
-from zsim.cli.flags import Command, fields_of_pool, scenario_options, word, words
+from zsim.cli.flags import Command, by_default, fields_of_pool, in_words, scenario_options, word, words
 from zsim.cli.help import GroupedCommand
 from zsim.cli.pools.pasted import NUMBERED, PastedPool, Place, pasted_pool, place_of, replaced_now
 
@@ -110,7 +110,7 @@ def event_options(function: Command) -> Command:
         "zsim timeline --procedure list",
     ),
 )
-@click.argument("sources", metavar="[PLAN.toml|PROCEDURE|schema|STATUS.txt...|-]", nargs=-1)
+@click.argument("sources", metavar="[PLAN.toml|PROCEDURE|schema|LAYOUT|STATUS.txt...|-]", nargs=-1)
 @click.option("--procedure", metavar="NAME", help="A plan that comes with zsim; 'list' lists them.")
 @event_options
 @click.option("--scrub-after", is_flag=True, help="A scrub when the pool is whole again.")
@@ -128,7 +128,8 @@ def command(
 ) -> None:
     """Follow a pool through failures, spares, second failures, restarts, reboots, whole procedures.
 
-    What happens comes from flags, from a plan in TOML ('zsim timeline schema' prints its JSON Schema) or by a
+    The pool comes from flags, a layout or a sentence ("8x 16TB in raidz2"), or from files. What happens comes
+    from flags, from a plan in TOML ('zsim timeline schema' prints its JSON Schema) or by a
     procedure (--procedure list). The answer is a chart of all passes, the redundancy left at each moment, and
     when the pool is whole. From what zpool status and its like printed, in files or piped, the story begins
     with the resilver that runs and what 'zsim eta' says is left of it, and without the drives that are gone;
@@ -182,6 +183,8 @@ def plan_from(sources: Sequence[str], procedure: str | None, given: dict[str, ob
     from zsim.planning.timeline.api import read_plan
     from zsim.planning.timeline.plan import Plan
 
+    if sources and (known_words := in_words(sources, given)):
+        given, sources = given | known_words, ()
     pasted = _pasted(sources, given)
     if pasted is not None:
         return _of_pasted(pasted, procedure, given)
@@ -220,7 +223,7 @@ def _pasted(sources: Sequence[str], given: dict[str, object]) -> PastedPool | No
         return None
     # What is stated of a repair by hand is refused before anything is read.
     stated = fields_of_pool({**given, "file": None}, ALLOWED, NOT_HERE)
-    return pasted_pool(asked, stated, "a timeline")
+    return pasted_pool(asked, stated, "a timeline", by_default(given))
 
 
 def _printed(name: str) -> bool:

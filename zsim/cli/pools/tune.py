@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from zsim.cli.common import exclusive, hand_over, progress
+from zsim.cli.common import hand_over, progress
 from zsim.cli.computing import announced_compilation, check_outputs
-from zsim.cli.flags import scenario_from, scenario_options
+from zsim.cli.flags import scenario_from, scenario_options, take_files
 from zsim.cli.help import GroupedCommand
 
 
@@ -18,7 +18,7 @@ from zsim.cli.help import GroupedCommand
         "zsim tune --layout raidz2x8 --fill 62% --product truenas-25.10 --begins 'fri 17:30'",
     ),
 )
-@click.argument("files", metavar="[FILE|-]...", nargs=-1)
+@click.argument("files", metavar="[LAYOUT|FILE|-]...", nargs=-1)
 @click.option("--freebsd", is_flag=True, help="Print sysctl names of FreeBSD, as for its products.")
 @scenario_options
 @click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
@@ -36,13 +36,13 @@ def command(
 
     The first line says what helps most and what it costs; then come the settings whose effect is larger than
     its error, each measured (by whom) or modelled, and the lines that set and reset them. With --load it
-    also says what each costs clients: the 99th percentile of their waits. FILE is a scenario file, or files
-    with what zpool status and its like printed; - reads the standard input.
+    also says what each costs clients: the 99th percentile of their waits. LAYOUT is the same as --layout, or
+    a sentence: "8x 16TB in raidz2". FILE is a scenario file, or files with what zpool status and its like
+    printed; - reads the standard input.
     """
     from zsim.planning.tune.api import tune
 
-    exclusive({"FILE": " ".join(files) or None, "--scenario": given["file"]})
-    given["file"] = files or given["file"]
+    take_files(files, given)
     check_outputs(output, plot, None)
     scenario = scenario_from(given)
     with announced_compilation(), progress("trying") as on_progress:

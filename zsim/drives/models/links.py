@@ -108,8 +108,10 @@ class Enclosure:
         """
         places = [place for place, flat in enumerate(self.flatten()) for _ in range(flat.link.bays)]
         if drives > len(places):
-            reason = f"{self.name} has {len(places)} bays"
-            raise InputError("drives behind the enclosure", drives, reason, "use a larger one, or several")
+            reason = f"it has {len(places)} bays, and {drives} drives are behind it"
+            first = f"--ports {self.name}:0-{len(places) - 1}"
+            remedy = f"divide them over several ({first} and so on), or name the TOML file of a larger one"
+            raise InputError("enclosure", self.name, reason, remedy)
         return tuple(places[:drives])
 
 

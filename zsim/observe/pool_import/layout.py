@@ -257,10 +257,10 @@ def _tops(outputs: PoolOutputs) -> Tops:
         return tops
     if listed is not None and listed.vdevs:
         return Tops([vdev for vdev, _ in listed.vdevs], "zpool list -v", outputs)
+    if outputs.layout_beside is None and (said := _said_layout(outputs)):
+        outputs.notes.append(f"the layout is the one that the text names: {said}")
+        return Tops(vdevs_of(said), "a sentence beside the outputs", outputs)
     if status is not None and status.scan is not None and status.scan.active:
-        if said := _said_layout(outputs):
-            outputs.notes.append(f"the layout is the one that the text names: {said}")
-            return Tops(vdevs_of(said), "a sentence beside the outputs", outputs)
         vdevs = assumed_vdevs(status.scan, status)
         outputs.notes.append(
             "NOT KNOWN: the layout. Of the pool nothing but its scan is shown."
@@ -273,9 +273,11 @@ def _tops(outputs: PoolOutputs) -> Tops:
 
 
 def _said_layout(outputs: PoolOutputs) -> str:
-    """Return the one layout that sentences name; empty where they name none, or several."""
-    said = {each.layout for each in outputs.files.of(SaidLayout)}
-    return said.pop() if len(said) == 1 else ""
+    """Return the one layout that sentences name; empty where they name none, or several, which is told."""
+    said = dict.fromkeys(each.layout for each in outputs.files.of(SaidLayout))
+    if len(said) > 1:
+        outputs.notes.append(f"the text names several layouts ({', '.join(said)}): none of them is taken")
+    return next(iter(said)) if len(said) == 1 else ""
 
 
 def _find_replacement(outputs: PoolOutputs, tops: Tops) -> int:

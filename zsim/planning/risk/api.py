@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -48,7 +48,7 @@ from zsim.planning.risk.question import (
 from zsim.planning.risk.records import Assumed, Grades
 from zsim.planning.risk.reliability import Spread, number
 from zsim.planning.risk.stated import stated_words
-from zsim.planning.risk.story import VdevStory, degraded_loss, stories_of, story_loss
+from zsim.planning.risk.story import VdevStory, degraded_loss, rest_words, stories_of, story_loss
 from zsim.planning.risk.surface import LossSurface, surface
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.usable import data_bytes
@@ -166,14 +166,15 @@ def _planned(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Plan
         for number, vdev in enumerate(case.layout.vdevs)
         if vdev.alloc_class != LOG
     }
-    return PlannedRepair(story, stories_of(plan, story, by_number))
+    return PlannedRepair(story, stories_of(plan, story, by_number), rest_words(plan))
 
 
 class PlannedRepair(NamedTuple):
-    """A plan's timeline, and what it does to each vdev."""
+    """A plan's timeline, what it does to each vdev, and the repair that runs, if that is all there is."""
 
     timeline: TimelineAnswer
     stories: tuple[VdevStory, ...]
+    rest: str = ""
 
     @property
     def pace(self) -> Spread:
@@ -186,13 +187,21 @@ class PlannedRepair(NamedTuple):
 
     @property
     def length(self) -> Quantiles:
-        """How long it takes until the pool is whole; where it always is, until its scrub ends."""
+        """How long it takes until the pool is whole; where it always or never is, until its passes end."""
         found = self.timeline
-        return Quantiles(**(found.over_s if found.stays_whole else found.whole_s))
+        over = found.stays_whole or found.whole_s["p50"] is None
+        return Quantiles(**(found.over_s if over else found.whole_s))
+
+    @property
+    def spans(self) -> Literal["plan", "rest"]:
+        """What the window is of."""
+        return "rest" if self.rest else "plan"
 
     @property
     def words(self) -> str:
         """What the plan is, and how long it takes."""
+        if self.rest:
+            return f"{_length(self.length)} are left of {self.rest}"
         until = "whole all the time, over" if self.timeline.stays_whole else "whole"
         return f"{self.timeline.title}: {until} after {_length(self.length)}"
 
@@ -316,7 +325,7 @@ def _answer(
     return RiskAnswer(
         subject=_subject(case, hours, planned),
         stated=(*scenario_words(case.scenario), *stated_words(inputs)),
-        window_of="repair" if planned is None else "plan",
+        window_of="repair" if planned is None else planned.spans,
         method=method,
         window=with_certain_loss(_grades(window), errors),
         per_year=_grades(year),
@@ -327,7 +336,11 @@ def _answer(
         missing_s=float(drawn.many.missing.mean()),
         movers=movers(scores, first.vdev),
         assumptions=tuple(Assumed(field=name, text=text) for name, text in known.notes.items()),
-        warnings=(*warnings(case, inputs, planned is not None), *words(case, errors)),
+        warnings=(
+            *warnings(case, inputs, planned is not None),
+            *slower(hours, planned),
+            *words(case, errors),
+        ),
         inputs={"stated": as_plain(inputs), "taken": _taken(known, len(worlds), parts[0][1])},
         provenance=_provenance(case, inputs),
     )
@@ -372,7 +385,8 @@ def bytes_lost(year: Loss, case: Case) -> Floats:
 
 def _subject(case: Case, hours: Quantiles, planned: PlannedRepair | None) -> str:
     full = f"{format_fraction(case.fill)} full{' (assumed)' if case.assumed('fill') else ''}"
-    pool = f"{case.layout}, {full}, {case.release.name}, repair {_length(hours)}"
+    whole = "a whole repair" if planned is not None and planned.spans == "rest" else "repair"
+    pool = f"{case.layout}, {full}, {case.release.name}, {whole} {_length(hours)}"
     if planned is None:
         return pool
     return f"{planned.words}; {pool}"
@@ -424,7 +438,7 @@ def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, .
             " counted: the pool is likelier to be lost than told, until they are replaced"
         )
     runs = any(isinstance(each, RunningScan) for each in case.scenario.evidence or ())
-    if runs and case.operation != "scrub" and (inputs.hours is None or inputs.detect is None):
+    if runs and not told and case.operation != "scrub" and (inputs.hours is None or inputs.detect is None):
         found.append(
             "a repair runs already, and its chance counts from the failure to the end, with what is past: for"
             " what is left of it state --hours (zsim eta tells it) and --detect 0"
@@ -447,6 +461,18 @@ def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, .
             " longer than is counted here"
         )
     return tuple(found)
+
+
+def slower(hours: Quantiles, planned: PlannedRepair | None) -> tuple[str, ...]:
+    """Return what is to be said of a repair of which more is left than nine in ten take in all."""
+    if planned is None or not planned.rest or hours.p90 is None or planned.length.p50 is None:
+        return ()
+    if planned.length.p50 <= hours.p90:
+        return ()
+    return (
+        f"the repair that runs is slower than nine in ten such: later ones are counted with {_length(hours)},"
+        " and if they are as slow, the other columns are too low; zsim eta names the likeliest reason",
+    )
 
 
 def known_bugs(case: Case) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zsim.planning.risk.records import Risk
-from zsim.planning.risk.wording import FIELDS, GRADES, odds
+from zsim.planning.risk.wording import FIELDS, GRADES, WINDOWS, odds
 from zsim.prediction.answer.drawing import (
     CAUSES,
     INK,
@@ -42,7 +42,7 @@ def figure(answer: Risk) -> Picture:
 def _ranges(axes: Axes, answer: Risk) -> None:
     years = f"{answer.horizon_years:g} years"
     periods = (
-        (f"during this {answer.window_of}", answer.window),
+        (WINDOWS[answer.window_of], answer.window),
         ("a year", answer.per_year),
         (years, answer.years),
     )

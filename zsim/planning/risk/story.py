@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +16,7 @@ from zsim.planning.risk.one_vdev.chain import ChainCase, LossChances, averaged, 
 from zsim.planning.risk.one_vdev.group import Floats, Group, Worlds
 from zsim.planning.risk.one_vdev.latent import on_any, present, tripped
 from zsim.planning.risk.one_vdev.solve import transitions
+from zsim.scenario.evidence import gone_drives, missing_elsewhere
 
 if TYPE_CHECKING:
     from zsim.planning.timeline.plan import Plan
@@ -36,7 +38,7 @@ class VdevStory:
     ----------
     group : Group
     failures : int
-        Drives that fail in the plan: they tell something of the others.
+        Drives that fail in the plan, and those that have failed before: they tell something of the others.
     stretches : tuple of RedundancyStretch
         In order, the first at the beginning of the plan.
     """
@@ -60,22 +62,53 @@ def stories_of(plan: Plan, timeline: TimelineAnswer, groups: Mapping[int, Group]
     Raises
     ------
     InputError
-        When the pool is not whole in the end: the chance of that is no question.
+        When the pool is not whole in the end: the chance of that is no question.  Of what is left of a repair
+        it is one, where a drive of another vdev stays missing.
     """
-    if timeline.whole_s["p50"] is None:
+    if timeline.whole_s["p50"] is None and not rest_words(plan):
         allowed = "the plan itself leaves the pool without its redundancy, or loses it"
         raise InputError("plan", plan.title or str(plan.pool.layout), allowed, "see 'zsim timeline'")
-    found = []
+    found, before = [], _failed_before(plan)
     for number, group in groups.items():
-        levels = [each for each in timeline.redundancy if each.vdev.endswith(f"-{number}")]
+        levels = [each for each in timeline.redundancy if _is_of(each.vdev, number, plan)]
         stretches = tuple(
             RedundancyStretch(each.to_s - each.from_s, min(each.left, group.tolerance))
             for each in levels
             if each.to_s > each.from_s
         )
         failing = [each for each in plan.expanded if each.do == "fail" and each.vdev == number]
-        found.append(VdevStory(group, sum(len(each.numbers) for each in failing), stretches))
+        failed = before[number] + sum(len(each.numbers) for each in failing)
+        found.append(VdevStory(group, failed, stretches))
     return tuple(found)
+
+
+def _is_of(name: str, number: int, plan: Plan) -> bool:
+    """Tell whether a vdev has this number; by the names of a status, which count in another order."""
+    if number < len(plan.vdev_names):
+        return name == plan.vdev_names[number]
+    return name.endswith(f"-{number}")
+
+
+def rest_words(plan: Plan) -> str:
+    """Return what runs, of a plan that is the repair that runs alone; else nothing."""
+    running = plan.running_as_stated
+    if running is None or running.kind == "scrub" or plan.events:
+        return ""
+    return f"the {running.kind} that runs{', as zsim eta estimates' if running.left is not None else ''}"
+
+
+def _failed_before(plan: Plan) -> Counter[int]:
+    """Return by vdev how many drives have failed when a plan begins."""
+    vdevs = plan.pool.pool_layout.vdevs
+    vdev_of = [number for number, vdev in enumerate(vdevs) for _ in range(vdev.children)]
+    running, seen = plan.running_as_stated, plan.pool.evidence or ()
+    gone = gone_drives(seen) if running is None else missing_elsewhere(seen, vdevs[0].children)
+    leaves = (0 if each.leaf is None or each.leaf >= len(vdev_of) else each.leaf for each in gone)
+    found = Counter(vdev_of[leaf] for leaf in leaves)
+    if running is not None and running.kind != "scrub":
+        replaced = (*running.drives, *running.waiting) if running.old_drive == "missing" else ()
+        found[running.vdev] += len(replaced) + running.missing
+    return found
 
 
 def story_loss(stories: Sequence[VdevStory], worlds: Worlds, pace: Floats) -> Loss:

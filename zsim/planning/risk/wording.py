@@ -69,10 +69,18 @@ def between(chance: Chance) -> str:
     return low if low == high else f"{low} to {high}"
 
 
+WINDOWS = {
+    "repair": "during this repair",
+    "plan": "during this plan",
+    "rest": "before this repair ends",
+}
+"""The time of the first column, by what it spans."""
+
+
 def headline(answer: Risk) -> str:
     """Return the answer in one line: the vdev within this repair."""
     found, what = answer.window.vdev, "the vdev" if answer.window_of == "repair" else "a vdev"
-    begin = f"Chance of losing {what} during this {answer.window_of}: {between(found)}"
+    begin = f"Chance of losing {what} {WINDOWS[answer.window_of]}: {between(found)}"
     return f"{begin}." if found.is_exact else f"{begin} (on average {odds(found.p, 2)})."
 
 
@@ -81,7 +89,7 @@ def grid_of(answer: Risk) -> Grid:
     periods = (answer.window, answer.per_year, answer.years)
     rows = tuple((words, *(between(getattr(period, name)) for period in periods)) for name, words in GRADES)
     years = f"{answer.horizon_years:g} years"
-    return Grid(("", f"during this {answer.window_of}", "within a year", f"within {years}"), rows)
+    return Grid(("", WINDOWS[answer.window_of], "within a year", f"within {years}"), rows)
 
 
 def means_grid(answer: Risk) -> Grid:
@@ -93,7 +101,7 @@ def means_grid(answer: Risk) -> Grid:
     periods = (answer.window, answer.per_year, answer.years)
     rows = tuple((words, *(mean(period, name) for period in periods)) for name, words in GRADES)
     years = f"{answer.horizon_years:g} years"
-    return Grid(("", f"during this {answer.window_of}", "within a year", f"within {years}"), rows)
+    return Grid(("", WINDOWS[answer.window_of], "within a year", f"within {years}"), rows)
 
 
 def lost_bytes(answer: Risk) -> str:
@@ -116,7 +124,7 @@ def _counts(mover: Mover) -> bool:
 def mover_row(mover: Mover, window_of: str) -> tuple[str, ...]:
     """Return the table row of an input that is not known."""
     remedy = REMEDIES[mover.field]
-    if mover.field == "hours" and window_of == "plan":
+    if mover.field == "hours" and window_of != "repair":
         remedy = "state more of the pool"
     factor = mover.factor if mover.factor >= 1 else 1 / mover.factor
     return FIELDS[mover.field], f"x {_plain_number(rounded(factor, 2))}", remedy

@@ -178,6 +178,10 @@ class Prediction(Answer, SavedAnswer, DrawnAnswer):
 
         return frame(self, part)
 
+    def to_pandas(self, part: str = "answer") -> DataFrame:
+        """Return the same as `to_frame`."""
+        return self.to_frame(part)
+
     def _figure(self) -> Picture:
         """Draw fan of progress, finish times, where the time goes, drives by phase."""
         from zsim.prediction.answer.panels import figure

@@ -1,0 +1,122 @@
+"""Pools that are described in a sentence on the command line, in a file, or piped."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zsim.base.errors import InputError
+from zsim.cli.design.plan import _take_words
+from zsim.cli.flags import in_words, is_layout, stated_fields, take_files
+from zsim.cli.forecasts.compare import _scenarios
+from zsim.cli.main import main
+from zsim.cli.pools.pasted import pasted_pool
+
+SENTENCE = "8x 16TB in raidz2, 60% full"
+FIELDS = {"layout": "raidz2x8", "drive_size": 16 * 10**12, "fill": 0.6}
+Capture = pytest.CaptureFixture[str]
+
+
+def given(**flags: object) -> dict[str, object]:
+    from zsim.cli.flags import FLAGS, REPEATED, SWITCHES
+
+    single = dict.fromkeys([flag.field for flag in FLAGS] + [name for name, _ in SWITCHES])
+    many: dict[str, object] = dict.fromkeys([flag.field for flag in REPEATED], ())
+    return {**single, **many, "file": None, "settings": (), "tunable": (), **flags}
+
+
+@pytest.mark.parametrize("names", [(SENTENCE,), tuple(SENTENCE.split())])
+def test_a_sentence_stands_where_files_do(names: tuple[str, ...], capsys: Capture) -> None:
+    flags = given()
+    take_files(names, flags)
+    assert stated_fields(flags) == FIELDS
+    assert capsys.readouterr().err == "zsim: read as --layout raidz2x8 --drive-size 16TB --fill 60%.\n"
+
+
+def test_a_sentence_may_be_piped_or_stand_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    (tmp_path / "pool.txt").write_text(f"{SENTENCE}\non 10GbE\n")
+    assert stated_fields(given(file=(str(tmp_path / "pool.txt"),))) == FIELDS
+    assert "NOT UNDERSTOOD, and not in the answer: '10GbE'." in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SENTENCE.encode())))
+    assert stated_fields(given(file=("-",))) == FIELDS
+
+
+def test_flags_stand_over_what_a_sentence_says_but_for_its_layout() -> None:
+    assert stated_fields(given(file=(SENTENCE,), drive_size="18TB", alloc="40T")) == {
+        "layout": "raidz2x8",
+        "drive_size": "18TB",
+        "alloc": "40T",
+    }
+    assert stated_fields(given(file=("8x 16TB",), layout="raidz1x8"))["layout"] == "raidz1x8"
+    with pytest.raises(InputError, match="is a layout too; give one of the two"):
+        stated_fields(given(file=(SENTENCE,), layout="raidz2x6"))
+
+
+def test_a_word_is_a_layout_or_the_name_of_a_file() -> None:
+    assert is_layout("raidz2x8")
+    assert is_layout("4 * raidz2x6")
+    assert not is_layout("raidz2 of 8 drives")
+    assert stated_fields(given(file=("2xraidz2x6",))) == {"layout": "2*raidz2x6"}
+    with pytest.raises(InputError, match="there is no such file"):
+        stated_fields(given(file=("raidz2.txt",)))
+    with pytest.raises(InputError, match="no such file"):
+        stated_fields(given(file=("status.txt", "in", "raidz2x8")))
+
+
+def test_how_full_a_pool_is_is_said_in_percent(capsys: Capture) -> None:
+    stated_fields(given(file=("mirror of 2 8TB drives, 3TB used",)))
+    assert "'3TB used' (how full it is: '62% full', or --alloc" in capsys.readouterr().err
+    stated_fields(given(file=("mirror of 2 8TB drives, 50% full, 3TB used",)))
+    assert "'3TB used'." in capsys.readouterr().err
+
+
+def test_decide_and_timeline_take_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for names, noted in (((SENTENCE,), {"file": (SENTENCE,)}), (("raidz2x8",), {"layout": "raidz2x8"})):
+        found = in_words(names, given())
+        assert {name: value for name, value in found.items() if value} == noted
+    assert in_words(("status.txt",), given()) == {}
+    assert in_words(("replace-one",), given()) == {}
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SENTENCE.encode())))
+    piped = pasted_pool(("-",), {"recordsize": "1M"}, "a timeline").plan
+    assert piped == {"scenario": {**FIELDS, "recordsize": 1 << 20}}
+
+
+def test_layouts_beside_the_one_pool_described_have_its_drives(capsys: Capture) -> None:
+    asked = _scenarios((f"{SENTENCE}, 2 drives failed", "mirror3"), {"fill": "70%"}, stores=False)
+    stated: list[dict[str, Any]] = [each.stated() for each in asked]  # type: ignore[attr-defined]
+    assert stated[0] == {**FIELDS, "replace": 2}
+    assert stated[1] == {"layout": "mirror3", "drive_size": FIELDS["drive_size"]}, "flags come on top"
+    assert "taken for mirror3 too: --drive-size 16TB." in capsys.readouterr().err
+    stores = _scenarios((SENTENCE, "mirror3"), {}, stores=True)
+    assert "fill" not in stores[1].stated()  # type: ignore[attr-defined]
+    assert _scenarios(("raidz2x6", "mirror3"), {}, stores=False) == ["raidz2x6", "mirror3"]
+
+
+def test_plan_takes_the_drives_there_are(capsys: Capture) -> None:
+    flags = given(drives=None, budget=None)
+    _take_words("24x 16TB, 60% full", flags)
+    assert (flags["drives"], flags["drive_size"], flags["fill"]) == ("24", FIELDS["drive_size"], 0.6)
+    assert "read as 24 drives, --drive-size 16TB --fill 60%." in capsys.readouterr().err
+    more = given(drives="36", budget=None, drive_size="18TB")
+    _take_words("24x 16TB", more)
+    assert (more["drives"], more["drive_size"]) == ("36", "18TB")
+    assert main(["plan", SENTENCE, "--require", "p90 < 48h"]) == 2
+    assert "layouts are what is sought" in capsys.readouterr().err
+    assert main(["plan", "hello"]) == 2
+    assert "it says nothing of drives or vdevs" in capsys.readouterr().err
+
+
+def test_a_sentence_is_answered(capsys: Capture) -> None:
+    assert main(["scenario", "show", "--scenario", SENTENCE, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["scenario"] == FIELDS
+    assert main(["predict", "8x", "16TB"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "nothing says how the drives are combined; write for instance '8x 16TB in raidz2'" in told

@@ -1,0 +1,145 @@
+"""A pool that is described in a sentence alone."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.validation.test_observed_words import LAYOUTS
+from zsim.base.errors import InputError
+from zsim.observe.pool_import.given.layout_words import SaidLayout, said_layouts
+from zsim.observe.pool_import.given.pool_in_words import as_flags, may_be_words, pool_in_words
+
+EXOS = "--drive generic-7200rpm-cmr"
+SENTENCES = {
+    "8x 16TB in raidz2": "--layout raidz2x8 --drive-size 16TB",
+    "raidz2 with 8\u00d7 16TB": "--layout raidz2x8 --drive-size 16TB",
+    "16TB x 8 raidz2": "--layout raidz2x8 --drive-size 16TB",
+    "8 x 16 TB Exos raidz2, 60% full": f"--layout raidz2x8 {EXOS} --drive-size 16TB --fill 60%",
+    "8 Seagate Exos X16 16TB in raid z2 30% free": f"--layout raidz2x8 {EXOS} --drive-size 16TB --fill 70%",
+    "two raidz2 vdevs of 8x 16TB": "--layout 2*raidz2x8 --drive-size 16TB",
+    "24x 16TB in 3 raidz2 vdevs": "--layout 3*raidz2x8 --drive-size 16TB",
+    "60 drives of 20TB, 6 vdevs raidz2": "--layout 6*raidz2x10 --drive-size 20TB",
+    "3x 8-wide raidz2 18TB Exos X18": f"--layout 3*raidz2x8 {EXOS} --drive-size 18TB",
+    "2 x RAIDZ1 | 5 wide | 3.64 TiB": "--layout 2*raidz1x5 --drive-size 4TB",
+    "6x WD40EFPX raidz1": "--layout raidz1x6 --drive generic-5400rpm-cmr --drive-size 4TB",
+    "8x 4TB 870 EVO raidz2": "--layout raidz2x8 --drive 870-evo-4tb --drive-size 4TB",
+    "mirror of two 4TB SSDs": "--layout mirror2 --drive generic-sata-ssd --drive-size 4TB",
+    "8x SMR 8TB in raidz1": "--layout raidz1x8 --drive generic-5400rpm-smr --drive-size 8TB",
+    "5 mirrors of 4TB": "--layout 5*mirror2 --drive-size 4TB",
+    "3-way mirror of 4TB drives": "--layout mirror3 --drive-size 4TB",
+    "8-disk raidz2, 16TB, 62 % used, TrueNAS 25.10": "--layout raidz2x8 --drive-size 16TB --fill 62%"
+    " --product truenas-25.10",
+    "8x 16TB raidz2, OpenZFS 2.1.5, 64GB RAM": "--layout raidz2x8 --drive-size 16TB --memory 64G"
+    " --release openzfs-2.1.5",
+    "raidz2x8 of 16TB, recordsize 1M, home nas": "--layout raidz2x8 --drive-size 16TB --recordsize 1M"
+    " --history home-nas",
+    "8x 16TB in raidz2, 2 drives failed": "--layout raidz2x8 --drive-size 16TB --replace 2",
+    "8x 16TB raidz2, replaced with 18TB": "--layout raidz2x8 --drive-size 16TB --new-drive-size 18TB",
+    "5-disk RAID-Z2 of 20 TB at 55 percent": "--layout raidz2x5 --drive-size 20TB --fill 55%",
+    "truenas core 13.0, 6x4tb raidz2": "--layout raidz2x6 --drive-size 4TB --product truenas-core-13.0",
+    "scrub of 8x 16TB in raidz2": "--layout raidz2x8 --drive-size 16TB --operation scrub",
+    "8x16TB raidz2 + 1 hot spare": "--layout raidz2x8+spare:1 --drive-size 16TB",
+    "how long does a resilver of 8x 16TB in raidz2 take?": "--layout raidz2x8 --drive-size 16TB",
+}
+
+
+def _flags(text: str) -> list[str]:
+    return sorted(each.strip() for each in text.split("--"))
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_a_sentence_is_read_as_flags(sentence: str) -> None:
+    said = pool_in_words(sentence)
+    assert said is not None
+    assert _flags(as_flags(said.fields)) == _flags(SENTENCES[sentence])
+    assert said.unread == ()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "unread"),
+    [
+        ("8x 16TB raidz2 with 10GbE and 64GB RAM", ("10GbE",)),
+        ("4x 4TB IronWolf in mirrors", ("IronWolf",)),
+        (
+            "8x 16TB raid6 with a slog and 2x 1TB NVMe special mirror",
+            ("a slog", "2x 1TB NVMe special mirror"),
+        ),
+        ("raidz2x6 18TB drives 40TB used", ("40TB used",)),
+        ("raidz2 with 6 drives of 10 TB each; 43 TB free", ("43 TB free",)),
+        ("8x 16TB raidz2 on TrueNAS 11.2", ("TrueNAS 11.2",)),
+        ("8x 16TB in raidz2 at 60", ("60",)),
+        ("90-bay JBOD, 18TB drives in 9 raidz2 vdevs of 10", ("90-bay JBOD",)),
+    ],
+)
+def test_what_is_not_understood_is_kept_to_be_told(sentence: str, unread: tuple[str, ...]) -> None:
+    said = pool_in_words(sentence)
+    assert said is not None
+    assert said.unread == unread
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reason"),
+    [
+        ("8x 16TB", "nothing says how the drives are combined"),
+        ("raidz2 pool of 16TB drives", "nothing says how many drives a vdev has"),
+        ("draid2 of 24 drives", "how many drives of a dRAID hold data"),
+        ("8x 16TB and 4x 4TB in raidz2", "two numbers of drives, 8 and 4"),
+        ("8x 16TB in raidz2, 18TB", "two sizes of drives, 16 TB and 18 TB"),
+        ("10 drives in 3 raidz2 vdevs", "10 drives and 3 vdevs"),
+        ("8x 16TB WD40EFPX raidz2", "two sizes of drives"),
+        ("8 drives, raidz2 or raidz3", "two kinds of vdevs, raidz2 and raidz3"),
+        ("raidz2x8 of 6 drives", "raidz2x8 and 6 drives"),
+        ("raidz2 of 2 drives", "needs 3 to 255 drives"),
+    ],
+)
+def test_what_contradicts_itself_or_lacks_the_layout_is_refused(sentence: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        pool_in_words(sentence)
+
+
+@pytest.mark.parametrize("sentence", [each for each, layout in LAYOUTS.items() if layout is not None])
+def test_layouts_as_people_write_them_are_read_or_refused_never_wrongly(sentence: str) -> None:
+    try:
+        said = pool_in_words(sentence)
+    except InputError:
+        return
+    if said is not None:
+        assert str(said.fields["layout"]).removesuffix("+spare:1") == LAYOUTS[sentence]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["8x 16TB Exos in raidz2", "raidz2 of 6 drives, all WD Red", "12 wide raidz3", "4x 4TB in mirrors"],
+)
+def test_a_sentence_says_the_same_alone_as_beside_a_scan(sentence: str) -> None:
+    said = pool_in_words(sentence)
+    beside = [each.layout for each in said_layouts(sentence) if isinstance(each, SaidLayout)]
+    assert said is not None
+    assert [said.fields["layout"]] == beside
+
+
+def test_text_about_something_else_is_none() -> None:
+    for text in ("hello world", "", "NAME SIZE\nsda 4T", "layout = raidz2x6", "8x 16TB raidz2 " * 40):
+        assert pool_in_words(text) is None
+
+
+def test_names_of_files_are_no_words() -> None:
+    assert may_be_words(("8x", "16TB", "in", "raidz2"))
+    for names in (("status.txt",), ("list.txt", "raidz2"), ("a/raidz2 pool",), ("-",)):
+        assert not may_be_words(names)
+
+
+def test_words_in_any_order_raise_nothing_but_what_is_wrong() -> None:
+    said = (
+        "8x 16TB raidz2 3 vdevs of 60% full mirror x 2 raidz2x6 wide drives 18 TB + spare 4*mirror2 0 in 0TiB"
+        " 0-wide 3x6 draid2:8d:24c:1s WD40EFPX \uff18x 100% free new replaced with 2TB"
+    )
+    words = said.split()
+    draw = random.Random(7)
+    for _ in range(3000):
+        try:
+            pool_in_words(" ".join(draw.choices(words, k=draw.randint(1, 9))))
+        except InputError:
+            continue

@@ -1,0 +1,433 @@
+"""A pool that a person describes in a sentence of its own: ``8x 16TB Exos in raidz2, 60% full``.
+
+Each thing that can be said has a form (`sentence_forms`); where it is found it is blanked out, and what is
+left in the end was not understood and is told.  Sentences beside the outputs of zpool are read by
+`layout_words` and `zsim.observe.devices.sentences`, which look for less.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from zsim.base import model_data
+from zsim.base.errors import InputError
+from zsim.base.units import (
+    format_bytes_exactly,
+    format_drive_size,
+    format_drive_size_exactly,
+    format_fraction,
+    parse_bytes,
+    parse_fraction,
+)
+from zsim.drives.names import SHINGLED as SHINGLED_DRIVE
+from zsim.drives.names import series_in, series_of, tokens
+from zsim.observe.devices.models import model_of
+from zsim.observe.devices.usual_sizes import usual_bytes
+from zsim.observe.pool_import.given.sentence_forms import (
+    ASIDE,
+    CLASSED,
+    CLAUSES,
+    COUNTS,
+    DISTRIBUTED,
+    DRIVES_AND_VDEVS,
+    FACTS,
+    FILE,
+    KIND,
+    LAYOUT,
+    OF_SERIES,
+    PER_VDEV,
+    PERCENT,
+    PRODUCT,
+    RELEASE,
+    RPM,
+    SAYS_NOTHING,
+    SHINGLED,
+    TOML,
+    VENDOR,
+    WORD,
+)
+from zsim.scenario.layout import Layout
+from zsim.scenario.releases.products import product_names
+from zsim.scenario.releases.profile import load_release
+from zsim.scenario.words import CAPACITIES, DATA_SIZES, SHARES
+from zsim.vdevs.kind import word_of_parity
+
+LONGEST = 400
+"""Characters of a text that is taken for a sentence about a pool."""
+SAME_SIZE = 0.03
+REMEDY = "write for instance '8x 16TB in raidz2', or --layout raidz2x8 --drive-size 16TB"
+NUMBERS = {
+    "count": "numbers of drives",
+    "wide": "numbers of drives of a vdev",
+    "vdevs": "numbers of vdevs",
+    "more": "numbers of vdevs",
+}
+PAIR = 2
+"""Drives of a mirror of which nobody says how many it has."""
+OLD_PARITY = {"5": 1, "6": 2, "10": 0}
+FIRST = ("layout", "drive", "drive_size", "new_drive_size", "fill")
+
+
+@dataclass(frozen=True, slots=True)
+class PoolInWords:
+    """What a sentence says of a pool.
+
+    Attributes
+    ----------
+    fields : dict of str to object
+        Of the scenario, as `zsim.scenario.model.Scenario` takes them.
+    drives : int or None
+        How many drives it counts in all.
+    unread : tuple of str
+        Its words that were not understood.
+    """
+
+    fields: dict[str, object]
+    drives: int | None
+    unread: tuple[str, ...]
+
+
+def as_flags(fields: Mapping[str, object]) -> str:
+    """Return fields as they are written for ``zsim predict``."""
+    return " ".join(f"--{name.replace('_', '-')} {_flag(name, each)}" for name, each in fields.items())
+
+
+def may_be_words(names: Sequence[str]) -> bool:
+    """Tell whether what stands in the place of files may be a sentence: no word of it is the name of one."""
+    return not any(name == "-" or "/" in name or FILE.search(name) for name in names)
+
+
+def pool_in_words(text: str, *, needs_layout: bool = True) -> PoolInWords | None:
+    """Return what a sentence says of a pool; None where it is none about drives or vdevs.
+
+    Parameters
+    ----------
+    text : str
+    needs_layout : bool
+        Whether it has to say how the drives are combined.
+
+    Raises
+    ------
+    InputError
+        When it says two things of one, or not how the drives are combined.
+    """
+    words = PERCENT.sub("%", " ".join(text.replace("\u00d7", "x").split()))
+    if len(words) > LONGEST or TOML.search(text):
+        return None
+    sentence = _Sentence(words)
+    sentence.read()
+    if not (sentence.layout or sentence.kind or sentence.drives):
+        return None
+    if needs_layout and sentence.layout is None:
+        raise _without_layout(sentence)
+    fields = sentence.fields()
+    ordered = sorted(fields, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+    return PoolInWords({name: fields[name] for name in ordered}, sentence.drives, sentence.unread())
+
+
+def _without_layout(sentence: _Sentence) -> InputError:
+    """Return what a sentence lacks that names no layout."""
+    if DISTRIBUTED.search(sentence.text):
+        wanting = "how many drives of a dRAID hold data, and how many are spares"
+        return InputError(
+            "pool", sentence.text, f"nothing says {wanting}", "write draid2:8d:24c:1s for instance"
+        )
+    wanting = "how many drives a vdev has" if sentence.kind else "how the drives are combined"
+    return InputError("pool", sentence.text, f"nothing says {wanting}", REMEDY)
+
+
+def _flag(name: str, value: object) -> str:
+    if name in CAPACITIES and isinstance(value, int):
+        return format_drive_size_exactly(value)
+    if name in DATA_SIZES and isinstance(value, int):
+        return format_bytes_exactly(value)
+    return (
+        format_fraction(value).replace(" ", "") if name in SHARES and isinstance(value, float) else str(value)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number that was read, and where it stands."""
+
+    value: int
+    start: int
+    end: int
+
+
+class _Sentence:
+    """A sentence while it is read: what was understood is blanked out in `rest`.
+
+    Attributes
+    ----------
+    text, rest : str
+    layout, drives, size : str, int and int, or None
+        What it says, the capacity in bytes.
+    kind : str
+        The word for it; empty where it names none.
+    parity : int or None
+        What it means; 0: a mirror.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text, self.rest = text, text
+        self.layout: str | None = None
+        self.kind = ""
+        self.parity: int | None = None
+        self.drives: int | None = None
+        self.size: int | None = None
+        self._numbers: dict[str, _Number] = {}
+        self._facts: dict[str, object] = {}
+        self._spares = 0
+        self._rpm: int | None = None
+        self._aside: list[str] = []
+
+    def read(self) -> None:
+        """Read all that has a form."""
+        self._take_layout(classed=True)
+        self._take_aside()
+        self._take_layout()
+        for name, form in FACTS.items():
+            for match in form.finditer(self.rest):
+                self._note_fact(name, match)
+        self._take_host()
+        self._take_rotation()
+        for form in DRIVES_AND_VDEVS:
+            for match in form.finditer(self.rest):
+                self._note(match)
+        for match in KIND.finditer(self.rest):
+            self._note_kind(match)
+        self._combine()
+        self._take_model()
+
+    def fields(self) -> dict[str, object]:
+        """Return the fields of the scenario."""
+        found = dict(self._facts)
+        if self.layout is not None:
+            spares = f"+spare:{self._spares}" if self._spares else ""
+            found["layout"] = f"{self.layout}{spares}"
+        if self.size is not None:
+            found["drive_size"] = self.size
+        return found
+
+    def unread(self) -> tuple[str, ...]:
+        """Return the words that were not understood, those that stand together as one."""
+        found: list[str] = list(self._aside)
+        end = -1
+        for match in WORD.finditer(self.rest):
+            word = match[0].strip(".-+/*=")
+            if not word or word.lower() in SAYS_NOTHING:
+                continue
+            together = found and match.start() == end + 1
+            found[-1:] = [f"{found[-1]} {word}"] if together else [*found[-1:], word]
+            end = match.end()
+        return tuple(found)
+
+    def _blank(self, start: int, end: int) -> None:
+        self.rest = f"{self.rest[:start]}{' ' * (end - start)}{self.rest[end:]}"
+
+    def _blank_groups(self, match: re.Match[str]) -> None:
+        """Blank out what a form has names for; words between it are looked at again."""
+        for name in match.re.groupindex:
+            if match[name] is not None:
+                self._blank(*match.span(name))
+
+    def _refuse(self, what: str, first: object, second: object) -> InputError:
+        allowed = f"it names {what}, {first} and {second}"
+        return InputError(
+            "pool", self.text, allowed, "name one, or write the pool as --layout raidz2x8+raidz2x6"
+        )
+
+    def _take_layout(self, *, classed: bool = False) -> None:
+        """Note vdevs that stand there as they are typed; first those with other classes behind them."""
+        for match in LAYOUT.finditer(self.rest):
+            word = match["vdev"].rstrip(".:")
+            if classed and not CLASSED.search(word):
+                continue
+            try:
+                layout = Layout.parse(word)
+                number = int(match["times"] or 1) * int(match["more"] or 1)
+                typed = str(layout if number == 1 else layout.repeated(number))
+            except InputError:
+                continue
+            self.layout = typed if self.layout is None else str(Layout.parse(f"{self.layout}+{typed}"))
+            self._blank_groups(match)
+
+    def _take_aside(self) -> None:
+        """Set clauses aside that are about other drives than those for data."""
+        starts = [0, *(match.start() for match in CLAUSES.finditer(self.rest))]
+        for start, end in zip(starts, [*starts[1:], len(self.rest)], strict=True):
+            clause = self.rest[start:end]
+            if ASIDE.search(clause):
+                self._aside.append(clause.strip(" ,;+.").removeprefix("and ").removeprefix("with "))
+                self._blank(start, end)
+        self._of_data = self.rest
+
+    def _note_fact(self, name: str, match: re.Match[str]) -> None:
+        found: dict[str, object] = {}
+        said = match.groupdict()
+        if name == "scrub":
+            found["operation"] = "scrub"
+        elif name == "replace":
+            found["replace"] = 1 if said["replace"].lower() == "one" else _number(said["replace"])
+        elif name == "spares":
+            count = (said["spares"] or "one").lower()
+            self._spares = 1 if count in ("a", "one") else _number(count)
+        elif name == "new":
+            found["new_drive_size"] = _bytes(match)
+        elif name == "free":
+            found["fill"] = round(1.0 - int(said["free"]) / 100.0, 2)
+        elif name in ("fill", "frag"):
+            found[name] = parse_fraction(f"{said[name].rstrip('% ')}%", name)
+        else:
+            field = "recordsize" if name == "records" else name
+            found[field] = parse_bytes(said[field].replace(" ", ""), field)
+        for field, value in found.items():
+            if self._facts.setdefault(field, value) != value:
+                shown = (_flag(field, each) for each in (self._facts[field], value))
+                raise self._refuse(f"two values of {field.replace('_', ' ')}", *shown)
+        self._blank_groups(match)
+
+    def _take_rotation(self) -> None:
+        if (match := RPM.search(self.rest)) is not None:
+            self._rpm = int(match[1])
+            self._blank(*match.span())
+
+    def _take_host(self) -> None:
+        """Note the product, the release and the use, where zsim has what is named."""
+        if (match := PRODUCT.search(self.rest)) is not None:
+            name, edition, number = (each.strip().lower() for each in match.groups(default=""))
+            known = product_names()
+            named = next(
+                (each for each in (f"{name}-{edition}-{number}", f"{name}-{number}") if each in known), ""
+            )
+            if named:
+                self._facts["product"] = named
+                self._blank(*match.span())
+        if (match := RELEASE.search(self.rest)) is not None:
+            try:
+                self._facts["release"] = load_release(match[2]).name
+            except InputError:
+                return
+            self._blank(*match.span())
+        for use in model_data.names("histories"):
+            if (match := re.search(rf"\b{use.replace('-', '[ -]')}\b", self.rest, re.IGNORECASE)) is not None:
+                self._facts["history"] = use
+                self._blank(*match.span())
+
+    def _note(self, match: re.Match[str]) -> None:
+        """Note numbers of drives and vdevs, and a capacity."""
+        said = match.groupdict()
+        for name in ("count", "wide", "vdevs", "more"):
+            if said.get(name) is not None:
+                found = _Number(_number(said[name]), *match.span(name))
+                before = self._numbers.setdefault(name, found)
+                if before.value != found.value:
+                    raise self._refuse(f"two {NUMBERS[name]}", before.value, found.value)
+        if said.get("size") is not None:
+            size = _bytes(match)
+            if self.size not in (None, size):
+                raise self._refuse(
+                    "two sizes of drives", format_drive_size(self.size or 0), format_drive_size(size)
+                )
+            self.size = size
+        self._blank_groups(match)
+
+    def _note_kind(self, match: re.Match[str]) -> None:
+        told = match["parity"] or match["bare"] or 1
+        parity = 0 if match["copies"] else OLD_PARITY.get(match["old"] or "", int(told))
+        if self.parity not in (None, parity):
+            raise self._refuse("two kinds of vdevs", self.kind, match["kind"].lower())
+        self.parity, self.kind = parity, match["kind"].lower()
+        self._blank_groups(match)
+
+    def _combine(self) -> None:
+        """Make the layout of the kind, and of the numbers of vdevs and drives."""
+        count, wide, vdevs, more = (self._numbers.get(name) for name in NUMBERS)
+        if more is not None and (wide or count or self.parity == 0):
+            # raidz2 x 8 has eight drives; of a vdev whose drives are known there are so many.
+            vdevs, more = vdevs or more, None
+        if self.layout is not None:
+            self._repeat(count, wide, vdevs)
+            return
+        self.drives = None if count is None else count.value
+        wide = wide or more
+        if self.parity is None or (self.parity and count is None and wide is None):
+            return
+        number, width = self._shape(count, wide, vdevs)
+        self.layout = str(Layout.parse(f"{number}*{word_of_parity(self.parity, width)}"))
+        self.drives = number * width
+
+    def _repeat(self, count: _Number | None, wide: _Number | None, vdevs: _Number | None) -> None:
+        """Give the vdevs that are typed the number that is said; refuse what is said otherwise."""
+        assert self.layout is not None
+        layout = Layout.parse(self.layout)
+        if vdevs is not None and len(layout.data) == 1:
+            layout = layout.repeated(vdevs.value)
+        said = {each.value for each in (count, wide) if each is not None}
+        if self.kind or said - {layout.leaves, layout.data[0].children}:
+            raise self._refuse("a layout and something else", layout, self.kind or f"{max(said)} drives")
+        if vdevs is not None and len(layout.data) != vdevs.value:
+            raise self._refuse("a layout and something else", layout, f"{vdevs.value} vdevs")
+        self.layout, self.drives = str(layout), layout.leaves
+
+    def _shape(self, count: _Number | None, wide: _Number | None, vdevs: _Number | None) -> tuple[int, int]:
+        """Return how many vdevs there are, and drives in each."""
+        if count is None or (wide is not None and count.value == wide.value):
+            return (1 if vdevs is None else vdevs.value), (PAIR if wide is None else wide.value)
+        drives = count.value
+        if wide is not None:
+            number = drives // max(1, wide.value) if vdevs is None else vdevs.value
+            if not wide.value or number * wide.value != drives:
+                raise self._refuse("numbers that do not fit", f"{drives} drives", f"vdevs of {wide.value}")
+            return number, wide.value
+        if vdevs is None:
+            in_pairs = self.parity == 0 and drives > 3 and drives % 2 == 0
+            return (drives // PAIR, PAIR) if in_pairs else (1, drives)
+        whole = self.parity == 0 and drives == PAIR * vdevs.value
+        if not whole and vdevs.end <= count.start and PER_VDEV.fullmatch(self.text[vdevs.end : count.start]):
+            return vdevs.value, drives
+        if not vdevs.value or drives % vdevs.value:
+            raise self._refuse("numbers that do not fit", f"{drives} drives", f"{vdevs.value} vdevs")
+        return vdevs.value, drives // vdevs.value
+
+    def _take_model(self) -> None:
+        """Note the drive of the catalogue that is named, or the generic one of its series."""
+        words = re.sub(r"(?i)\bssds\b", "SSD ", self._of_data)
+        token = next((each for each in tokens(words) if series_of(each) is not None), None)
+        series = series_in(words) if token is None else None
+        start, end = (words.index(token), words.index(token) + len(token)) if token else (0, 0)
+        if series is not None:
+            start, end = series[1]
+            more = OF_SERIES.match(words, end)
+            end = end if more is None else more.end()
+        vendor = VENDOR.search(self.rest)
+        named = " ".join(filter(None, (vendor[0] if vendor and not token else "", words[start:end].strip())))
+        shingled = SHINGLED.search(self.rest)
+        sized = f" {self.size / 10**12:g} TB" if self.size is not None and token is None else ""
+        found = model_of(named + sized, rpm=self._rpm)
+        drive = SHINGLED_DRIVE if shingled else found.drive
+        if drive is None:
+            return
+        if found.size and self.size and abs(found.size / self.size - 1.0) > SAME_SIZE:
+            raise self._refuse("two sizes of drives", format_drive_size(self.size), named)
+        self._facts["drive"] = drive
+        self.size = self.size or (found.size if drive == found.drive else None)
+        for match in (shingled, vendor):
+            if match is not None:
+                self._blank(*match.span())
+        self._blank(start, end + self.rest[end : end + 1].lower().startswith("s"))
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdigit() else COUNTS.index(text.lower()) + 2
+
+
+def _bytes(match: re.Match[str]) -> int:
+    """Return the capacity that a form names [bytes]."""
+    base = 1024 if match["binary"] else 1000
+    power = {"G": 3, "T": 4}[match["unit"].upper()]
+    size = round(float(match["size"]) * base**power)
+    return usual_bytes(size) if match["binary"] and size else size

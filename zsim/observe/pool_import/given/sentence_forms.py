@@ -1,0 +1,111 @@
+"""The forms in which a sentence says what a pool is: ``8x 16TB``, ``3 raidz2 vdevs``, ``60% full``.
+
+Of a match the named groups are what was understood; words between them are looked at again.
+"""
+
+from __future__ import annotations
+
+import re
+
+COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_N = rf"(?:\d{{1,4}}|{'|'.join(COUNTS)})"
+_START = r"(?<![\w.,-])"
+_SIZE = r"(?P<size>\d{1,5}(?:\.\d{1,3})?)[ -]?(?P<unit>[GT])(?P<binary>i?)(?P<byte>B?)(?![\w/])"
+_NO_DATA = r"(?! (?:of )?(?:data|used|stored|full|free|alloc\w*)\b)"
+_KINDS = r"(?:raid[ -]?z|z[1-3]\b|raid[ -]?(?:5|6|10)\b|mirror)"
+_RAIDZ = r"raid[ -]?z(?:[ -]?[1-3])?"
+_NOT_IN_VDEVS = rf"(?!.*\bin {_N}(?: ?x)? (?:\w+ )?vdevs\b)"
+_DRIVES = r"(?:drives?|disks?|hdds?|ssds?)"
+_BETWEEN = r"(?:[a-z][\w.-]{0,20} ){0,4}?"
+
+
+def _form(words: str) -> re.Pattern[str]:
+    return re.compile(words, re.IGNORECASE)
+
+
+LAYOUT = _form(
+    r"(?<!\S)(?:(?P<times>\d{1,4}) ?[x*] ?)?(?P<vdev>(?:raid-?z|mirror|draid)[^\s,;()]*\d[^\s,;()]*)"
+    r"(?: ?[x*] ?(?P<more>\d{1,4})(?![\w.%]))?"
+)
+"""Vdevs as they are typed, which `Layout.parse` reads, perhaps so many times."""
+
+CLASSED = _form(r"\b(?:special|log|dedup|cache|spare):")
+
+FACTS = {
+    "frag": _form(rf"{_START}(?P<frag>\d{{1,3}} ?%) (?P<said>frag\w*)"),
+    "free": _form(rf"{_START}(?P<free>\d{{1,3}}) ?(?P<sign>%) (?P<said>free)\b"),
+    "fill": _form(
+        rf"{_START}(?P<fill>\d{{1,3}}(?:\.\d+)?) ?(?P<sign>%)(?! (?:of|done|compress))"
+        r"(?: (?P<said>full|used))?"
+    ),
+    "memory": _form(rf"{_START}(?P<memory>\d{{1,4}} ?[GT])(?P<unit>i?B?)(?: of)? (?P<said>ram|memory)\b"),
+    "recordsize": _form(
+        rf"{_START}(?P<recordsize>\d{{1,4}} ?[KM])(?P<unit>i?B?) (?P<said>(?:record|block)\w*)"
+    ),
+    "records": _form(r"\b(?P<said>record ?size|volblocksize)(?: of|=)? ?(?P<recordsize>\d{1,4} ?[KM])(?!\w)"),
+    "replace": _form(
+        rf"{_START}(?P<replace>one|{_N})(?: (?P<of>{_DRIVES}))?(?: (?:has|have|is|are))?"
+        r" (?P<said>failed|dead|died|gone|missing|broken|replaced)\b"
+    ),
+    "spares": _form(rf"{_START}(?:(?P<spares>one|a|{_N})(?P<times> ?x)? )?(?P<said>(?:hot[ -]?)?spares?)\b"),
+    "scrub": _form(r"\b(?P<scrub>scrub(?:bing)?)\b"),
+    "new": _form(rf"\b(?P<said>new|replac\w+ (?:by|with|onto)(?: an?| new)*) {_SIZE}"),
+}
+"""What is said of other things than the number and the size of drives."""
+
+DRIVES_AND_VDEVS = (
+    _form(rf"{_START}{_SIZE} ?(?P<times>[x*]) ?(?P<count>{_N})(?![\w.%])"),
+    _form(rf"{_START}(?P<vdevs>{_N})(?P<times> ?x)? (?P<said>vdevs)\b"),
+    _form(rf"{_START}(?P<vdevs>{_N}) ?(?P<times>x) ?(?P<wide>{_N})(?![\w.%]| ?(?:[GT]i?B|wide|way))"),
+    _form(rf"{_START}(?P<vdevs>{_N})(?: ?(?P<times>[x*]) ?| )(?={_N}[ -]?(?:wide|disk|drive|way)\b)"),
+    _form(rf"{_START}(?P<wide>{_N})[ -]?(?P<said>way)(?=[ -]mirror)"),
+    _form(rf"{_START}(?P<vdevs>{_N})(?: ?(?P<times>[x*]) ?| )(?=(?:striped )?{_KINDS})"),
+    _form(
+        rf"(?:{_RAIDZ}|mirror|vdevs?)(?: vdevs?)? (?:of|with) (?P<wide>{_N})(?![\w.%-]| [GT]i?B)"
+        rf"{_NOT_IN_VDEVS}"
+    ),
+    _form(rf"(?:{_RAIDZ}|mirrors?) ?(?P<times>[x*]) ?(?P<more>{_N})(?![\w.%]| ?[GT]i?B)"),
+    _form(rf"(?:{_RAIDZ}|mirror) (?P<wide>{_N})(?=,|$)"),
+    _form(rf"{_START}(?P<wide>{_N})[ -]?(?P<said>wide)\b"),
+    _form(rf"{_START}(?P<wide>{_N})(?:[ -](?P<said>disk|drive)|-(?P<of>disks|drives))\b"),
+    _form(rf"{_START}(?P<count>{_N})(?: ?(?P<times>[x*]) ?|[ -]){_BETWEEN}{_SIZE}{_NO_DATA}"),
+    _form(rf"{_START}{_SIZE}{_NO_DATA}"),
+    _form(rf"{_START}(?P<count>{_N})(?P<times> ?[x*])? {_BETWEEN}(?P<said>{_DRIVES})\b"),
+    _form(rf"{_START}(?P<count>{_N}) ?(?P<times>[x*])(?= |$)"),
+    _form(rf"(?<=\bof )(?P<count>{_N})(?![\w.%])"),
+)
+"""In the order in which they are looked for: what is said of vdevs before what a bare number may count."""
+KIND = _form(
+    r"(?<!\w)(?P<kind>raid[ -]?z(?:[ -]?(?P<parity>[1-3])(?!\d))?|z(?P<bare>[1-3])|raid[ -]?(?P<old>5|6|10)"
+    r"|(?P<copies>mirror(?:s|ed)?)(?!-\d))(?!\w)"
+)
+
+PRODUCT = _form(r"\b(truenas|debian|proxmox|freebsd|ubuntu)( (?:scale|core|ve|server))? ?-?(\d+(?:\.\d+)?)\b")
+RELEASE = _form(r"\b(openzfs|zfs|zol)[ -]?v?([02]\.\d{1,2}(?:\.\d{1,2})?)\b")
+RPM = _form(r"\b(\d{4,5}) ?rpm\b")
+DISTRIBUTED = _form(r"\bd-?raid")
+SHINGLED = _form(r"\b(?:smr|shingled)\b")
+OF_SERIES = _form(r"(?: (?:x\d\d|dc|hc\d{3}|pro|plus|enterprise|evo|qvo|\d{1,2}e\d{1,2})\b){0,4}")
+"""What may follow the name of a series."""
+VENDOR = _form(r"\b(?:seagate|wd|western digital|hgst|toshiba|samsung|crucial|intel|micron)\b")
+
+ASIDE = _form(r"\b(?:special|slog|log|zil|cache|l2arc|dedup|metadata|boot)\b")
+"""Of drives that are not for data."""
+CLAUSES = _form(r",|;|\+|\b(?:and|with|plus)\b")
+PER_VDEV = _form(r"[^,;.]*(?:\b(?:of|with|having|at)\b|\()[^,;.]*")
+"""What stands between a number of vdevs and the drives that each of them has."""
+WORD = re.compile(r"[^\s,;:!?()|\"']+")
+_EMPTY = (
+    "a about all an and are array as at be by combined configured consisting disk disks do does drive drives"
+    " each every for from full hard has have hdd hdds how i in is it its long made mirrored my of on our"
+    " pair pairs pool pools raid replace replacement replacing resilver resilvering set setup ssd ssds"
+    " striped take takes the there this to total using vdev vdevs wide will with would x zfs zpool"
+)
+SAYS_NOTHING = frozenset(_EMPTY.split())
+"""Words that add nothing to what the forms find."""
+TOML = re.compile(r"^[ \t]*[\w.]{1,40}[ \t]*=", re.MULTILINE)
+PERCENT = _form(r"(?<=\d) ?(?:percent|per cent|pct)\b")
+AMOUNT = re.compile(r"\d ?[GTP]i?B?\b", re.ASCII)
+"""An amount of data, where it was not read as a capacity."""
+FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,7}$")
+"""How the name of a file ends."""
