@@ -22,7 +22,7 @@ from zsim.base.errors import ZsimError
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.pool.simulator.population import HistoryError
-from zsim.prediction.exact.run import TILE_BLOCKS, ExactRun
+from zsim.prediction.exact.run import ExactRun
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.middle_world import middle_world
 from zsim.prediction.runs.sampling.windows import WindowPlan
@@ -105,8 +105,7 @@ def trial(number: int, known: dict[int, float]) -> Trial | None:
         middle = middle_world(one, blocks=None if tiled else WHOLE)
         assert middle is not None
         if number not in known:
-            blocks = TILE_BLOCKS if tiled else WHOLE
-            known[number] = ExactRun(one, lambda share, words: None, blocks=blocks).execute().time_s
+            known[number] = ExactRun(one, lambda share, words: None, whole=WHOLE).execute().time_s
         middle.plan = None if tiled else PLAN
         middle.execute()
     except (ZsimError, HistoryError):
