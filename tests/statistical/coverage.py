@@ -37,10 +37,10 @@ SORTED = ("openzfs-2.3", "openzfs-2.1", "openzfs-0.8")
 LEGACY = ("openzfs-0.7", "freebsd-9.1")
 CLASSES = ("sorted", "legacy", "scrub", "draid", "tiles")
 BLOCKS = (60_000, 100_000, 150_000)
-TILED = 400_000
+TILED = 1_200_000
 PLAN = WindowPlan(operations=16_000, most=48_000, whole=10_000)
 """As `zsim predict` samples pools a few times larger."""
-WHOLE = 1_000_000
+WHOLE = 2_000_000
 
 
 @dataclass(frozen=True)
