@@ -60,14 +60,14 @@ WIDE, FIRST_WIDE = (
     "draid2:11d:106c:2s",
 ), 1500  # fmt: skip
 FIRST_UNSEEN = 30_000
-"""Layouts of the scenarios behind the first 1,500, of many drives; and the first that nothing is fitted to."""
+"""Layouts of the scenarios from 1,500 on, of many drives; and the first that nothing is fitted to."""
 SORTED = ("openzfs-2.3", "openzfs-2.1", "openzfs-0.8", "openzfs-2.4", "openzfs-2.2")
 LEGACY = ("zol-0.7", "freebsd-9.1", "zol-0.6.5", "freebsd-10.3", "solaris-11.1")
 DISKS = ("wd40efrx", "ultrastar-he8", "mg08aca16", "st4000vn008", "wd30ezrx", "st8000vn004")
 FLASH = ("generic-sata-ssd", "860-evo-1tb", "generic-nvme-ssd", "dc-s3700-400gb")
 SHINGLED = ("generic-5400rpm-smr", "st8000as0002")
 RUNS = ((SMALL, 24, 0), (TILE // 4, 6, 0), (TILE // 2, 5, 6), (TILE, 2, 11), (REFERENCE, 1, 11))
-"""Blocks of a population, worlds that are run on such, and the first: those of large ones are run on small."""
+"""Blocks of a population, worlds that are run on such, and which is the first of these."""
 ROUNDS, MEANS = 24, (0, 6, 14)
 """Of the fit, and those before which the mean is fitted anew."""
 WEIGHT = 8.0
