@@ -1,7 +1,7 @@
 """Write ``models/response/worlds.json``: how the duration depends on what nobody states, from many scenarios.
 
 ``python validation/fit_response.py collect RUNS.jsonl [FIRST COUNT]`` runs generated scenarios, possible
-worlds of each on populations of several sizes, and appends one line a scenario (about 3 CPU seconds each;
+worlds of each on populations of several sizes, and appends one line a scenario (about 4 CPU seconds each;
 what is there is kept, so that it can be interrupted).  ``python validation/fit_response.py fit RUNS.jsonl``
 writes the prior: mean of the slopes of a hierarchical linear regression, and the variances of what they, the
 worlds and the runs differ by, of the largest restricted likelihood (Patterson and Thompson, Biometrika 58,
@@ -46,7 +46,7 @@ from zsim.prediction.statistics.slopes import (
     slope_covariance,
     with_open_level,
 )
-from zsim.prediction.statistics.surface import draws
+from zsim.prediction.statistics.surface import REFERENCE, draws
 from zsim.scenario.model import Scenario
 
 WORLDS = model_data.models_directory() / "response" / "worlds.json"
@@ -55,13 +55,19 @@ LAYOUTS = (
     "raidz3x11", "raidz3x15", "mirror2", "mirror2", "mirror3", "2*mirror2", "4*mirror2", "2*raidz2x6",
     "3*raidz1x4", "2*raidz2x11", "draid2:4d:11c:1s", "draid1:4d:11c:1s", "draid2:8d:24c:2s",
 )  # fmt: skip
+WIDE, FIRST_WIDE = (
+    "raidz2x16", "raidz3x20", "6*raidz2x8", "draid2:8d:42c:2s", "draid3:8d:42c:1s", "draid2:8d:60c:2s",
+    "draid2:11d:106c:2s",
+), 1500  # fmt: skip
+FIRST_UNSEEN = 30_000
+"""Layouts of the scenarios from 1,500 on, of many drives; and the first that nothing is fitted to."""
 SORTED = ("openzfs-2.3", "openzfs-2.1", "openzfs-0.8", "openzfs-2.4", "openzfs-2.2")
 LEGACY = ("zol-0.7", "freebsd-9.1", "zol-0.6.5", "freebsd-10.3", "solaris-11.1")
 DISKS = ("wd40efrx", "ultrastar-he8", "mg08aca16", "st4000vn008", "wd30ezrx", "st8000vn004")
 FLASH = ("generic-sata-ssd", "860-evo-1tb", "generic-nvme-ssd", "dc-s3700-400gb")
 SHINGLED = ("generic-5400rpm-smr", "st8000as0002")
-RUNS = ((SMALL, 24), (TILE // 4, 6), (TILE // 2, 5), (TILE, 2))
-"""Blocks of a population, and worlds that are run on such; larger ones are of worlds run on small ones."""
+RUNS = ((SMALL, 24, 0), (TILE // 4, 6, 0), (TILE // 2, 5, 6), (TILE, 2, 11), (REFERENCE, 1, 11))
+"""Blocks of a population, worlds that are run on such, and which is the first of these."""
 ROUNDS, MEANS = 24, (0, 6, 14)
 """Of the fit, and those before which the mean is fitted anew."""
 WEIGHT = 8.0
@@ -77,7 +83,8 @@ FIRST = (0.023**2, 0.054**2, 0.030**2, 0.025**2)
 def drawn(number: int) -> dict[str, Any]:
     """Return the fields of a generated scenario."""
     chance = random.Random(9000 + number)
-    found: dict[str, Any] = {"layout": chance.choice(LAYOUTS), "seed": number}
+    layouts = WIDE if FIRST_WIDE <= number < FIRST_UNSEEN else LAYOUTS
+    found: dict[str, Any] = {"layout": chance.choice(layouts), "seed": number}
     draid = "draid" in found["layout"]
     newer = chance.random() < 0.6
     found["release"] = chance.choice(
@@ -135,10 +142,9 @@ def ran(number: int) -> dict[str, Any]:
     inputs = unknowns(case)
     at: list[dict[str, np.ndarray]] = []
     blocks, seconds, worlds = [], [], []
-    members = draw_members(inputs, number * 10, max(count for _, count in RUNS))
+    members = draw_members(inputs, number * 10, max(count for _, count, _ in RUNS))
     scores = [even(inputs, each.scores) for each in members]
-    first = 0
-    for size, count in RUNS:
+    for size, count, first in RUNS:
         for step in range(count if inputs else max(1, count // 4)):
             place = (first + step) % max(1, len(scores))
             seeded = dataclasses.replace(case, seed=1_000_003 * step + 77 * number + size)
@@ -151,7 +157,6 @@ def ran(number: int) -> dict[str, Any]:
             blocks.append(size)
             seconds.append(time_s)
             worlds.append(place)
-        first += count
     columns = {name: np.concatenate([each[name] for each in at]).tolist() for name in at[0]}
     return {
         "number": number,
@@ -355,7 +360,7 @@ def check(scenarios: list[Ran], small: int = 16, large: int = 3) -> None:
         for each in scenarios[part::3]:
             prior, inputs = fit_of.of(each), unknowns(each.case)
             at = points(each.case, inputs, draws(len(inputs)))
-            whole = design(at, np.full(len(at["use"]), float(TILE)))
+            whole = design(at, np.full(len(at["use"]), float(REFERENCE)))
             middle, rest = _median(prior, each, np.arange(len(each.logs)), at, whole)
             few = chance.permutation(np.flatnonzero(each.runs.blocks == SMALL))[:small]
             more = chance.permutation(np.flatnonzero(each.runs.blocks == RUNS[2][0]))[:large]

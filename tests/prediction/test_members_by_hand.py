@@ -16,7 +16,7 @@ from zsim.prediction import work as working
 from zsim.prediction.evidence import probes
 from zsim.prediction.progress.course import Shape
 from zsim.prediction.statistics.level import DurationLevel, of_size
-from zsim.prediction.statistics.surface import RanWorld
+from zsim.prediction.statistics.surface import REFERENCE, RanWorld
 from zsim.prediction.work import (
     BUDGET,
     ENOUGH,
@@ -276,7 +276,7 @@ def test_what_was_learned_is_told_for_small_populations_and_the_level_between() 
         expected=np.array([270.0, 330.0, 999.0]), own=np.array([285.0, 315.0, 999.0]),
         drawn=np.array([150.0, 300.0, 600.0]),
     )  # fmt: skip
-    made._surface = SimpleNamespace(estimate=lambda runs: told)
+    made._surface = SimpleNamespace(estimate=lambda runs: told, blocks=REFERENCE)
     made._runs = lambda: None
     made._learn()
     assert made.level == DurationLevel(1.5)

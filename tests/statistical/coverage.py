@@ -22,7 +22,7 @@ from zsim.base.errors import ZsimError
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.pool.simulator.population import HistoryError
-from zsim.prediction.exact.run import TILE_BLOCKS, ExactRun
+from zsim.prediction.exact.run import ExactRun
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.middle_world import middle_world
 from zsim.prediction.runs.sampling.windows import WindowPlan
@@ -37,10 +37,10 @@ SORTED = ("openzfs-2.3", "openzfs-2.1", "openzfs-0.8")
 LEGACY = ("openzfs-0.7", "freebsd-9.1")
 CLASSES = ("sorted", "legacy", "scrub", "draid", "tiles")
 BLOCKS = (60_000, 100_000, 150_000)
-TILED = 400_000
+TILED = 1_200_000
 PLAN = WindowPlan(operations=16_000, most=48_000, whole=10_000)
 """As `zsim predict` samples pools a few times larger."""
-WHOLE = 1_000_000
+WHOLE = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,7 @@ def trial(number: int, known: dict[int, float]) -> Trial | None:
         middle = middle_world(one, blocks=None if tiled else WHOLE)
         assert middle is not None
         if number not in known:
-            blocks = TILE_BLOCKS if tiled else WHOLE
-            known[number] = ExactRun(one, lambda share, words: None, blocks=blocks).execute().time_s
+            known[number] = ExactRun(one, lambda share, words: None, whole=WHOLE).execute().time_s
         middle.plan = None if tiled else PLAN
         middle.execute()
     except (ZsimError, HistoryError):

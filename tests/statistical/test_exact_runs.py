@@ -22,7 +22,7 @@ def resolved(**stated: object) -> Case:
 
 
 def exact(one: Case, blocks: int) -> tuple[ExactRun, MemberResult]:
-    run = ExactRun(one, lambda share, words: None, blocks=blocks)
+    run = ExactRun(one, lambda share, words: None, blocks=blocks, whole=0)
     return run, run.execute()
 
 
@@ -75,7 +75,7 @@ def test_a_pool_no_larger_than_a_tile_is_run_as_it_is() -> None:
 def test_memory_does_not_grow_with_the_pool() -> None:
     planes = []
     for size in ("20GB", "80GB"):
-        run = ExactRun(resolved(drive_size=size), lambda share, words: None, blocks=8_000)
+        run = ExactRun(resolved(drive_size=size), lambda share, words: None, blocks=8_000, whole=0)
         planes.append(
             sum(array.nbytes for array in vars(run.run.plane.memory).values() if hasattr(array, "nbytes"))
         )
@@ -85,7 +85,7 @@ def test_memory_does_not_grow_with_the_pool() -> None:
 def test_what_only_samples_can_do_is_refused() -> None:
     one = resolved()
     with pytest.raises(NotSimulatedYet):
-        ExactRun(replace(one, engine="reference"), lambda share, words: None, blocks=8_000)
+        ExactRun(replace(one, engine="reference"), lambda share, words: None, blocks=8_000, whole=0)
 
 
 @pytest.mark.parametrize("release", ["freebsd-9.1", "openzfs-0.7", "openzfs-2.3"])

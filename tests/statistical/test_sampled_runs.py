@@ -79,7 +79,7 @@ def test_the_interval_of_windows_holds_the_whole_as_often_as_it_says() -> None:
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_small_pool_is_run_whole_and_is_the_exact_one(number: int) -> None:
     one = coverage.scenario_of(number)
-    exact = ExactRun(one, lambda share, words: None, blocks=coverage.WHOLE).execute()
+    exact = ExactRun(one, lambda share, words: None, whole=coverage.WHOLE).execute()
     middle = sampled(number, whole=10**9)
     assert middle.time_s == exact.time_s
     assert middle.half_width_s == 0.0

@@ -36,7 +36,7 @@ from zsim.prediction.runs.what_if import Baseline, baseline_of, verifying_scrub
 from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size
 from zsim.prediction.statistics.response import Response, response
 from zsim.prediction.statistics.slopes import is_learned
-from zsim.prediction.statistics.surface import RanWorld, ResponseSurface, WorldRuns, runs_of
+from zsim.prediction.statistics.surface import REFERENCE, RanWorld, ResponseSurface, WorldRuns, runs_of
 
 if TYPE_CHECKING:
     from zsim.prediction.evidence.probes import Ran
@@ -175,6 +175,9 @@ class Work(EnsembleResult):
         """Simulate every I/O; what is said of the answer is said of this run."""
         from zsim.prediction.exact.run import ExactRun
 
+        if self.baseline is not None:
+            self.baseline.kept.forget()  # they are made again for what is run with something changed
+        self.middle = None
         self.exact_run = ExactRun(self.case, self.progress)
         self.exact = self.exact_run.execute()
         self.lost_exactly = self.exact_run.lost(self.read_errors)
@@ -296,7 +299,8 @@ class Work(EnsembleResult):
         """Regress over all worlds that were run, with what other scenarios taught of such a dependence."""
         if not self.small and not self.larger:
             return
-        self._surface = self._surface or ResponseSurface(self.case, self.inputs)
+        if self._surface is None or self._surface.blocks != self._answered_blocks:
+            self._surface = ResponseSurface(self.case, self.inputs, self._answered_blocks)
         told = self._surface.estimate(self._runs())
         factor = told.quantiles[1] / told.small_s
         low, middle, high = (each / factor for each in told.quantiles)
@@ -408,7 +412,7 @@ class Work(EnsembleResult):
         known = self.members[: len(self.small)]
         scores = np.array([each.scores for each in (*known, *candidates)] or [()])
         between = MIDDLE_BLOCKS * self.member_blocks // MEMBER_BLOCKS
-        sizes = sorted({self.member_blocks, between, blocks, TILE_BLOCKS})
+        sizes = sorted({self.member_blocks, between, blocks, TILE_BLOCKS, self._answered_blocks})
         chosen = self._surface.most_telling(self._runs(), scores, sizes, budget)
         chosen = chosen[: max(1, MOST_MEMBERS - self.worlds)]
 
@@ -435,6 +439,12 @@ class Work(EnsembleResult):
         self.scrub_share = verifying_scrub(baseline)
         self.read_errors = read_errors(baseline)
         self.without_faulted = without_faulted(baseline, self.lost(self.sound_quantiles[1]))
+
+    @property
+    def _answered_blocks(self) -> int:
+        """Of how many blocks the populations are that the answer is of: the pool's, if these are few."""
+        shown = self.middle or self.baseline
+        return REFERENCE if shown is None else min(REFERENCE, round(shown.pool.pool_blocks))
 
     @property
     def _baseline_blocks(self) -> int:

@@ -123,6 +123,14 @@ def test_a_pool_no_larger_than_a_tile_is_its_only_tile() -> None:
     assert not only.shift.any()
 
 
+def test_a_pool_of_few_blocks_is_laid_out_as_it_is_though_it_is_larger_than_a_tile() -> None:
+    blocks = sum(tile.rows for tile in tiling().tiles())
+    whole = Tiling(case(), BLOCKS, POPULATIONS, whole=round(1.3 * blocks))
+    assert (whole.single, whole.count) == (True, 1)
+    assert len(whole.first.table) == pytest.approx(blocks, rel=0.3)
+    assert Tiling(case(), BLOCKS, POPULATIONS, whole=round(0.9 * blocks)).count > 3
+
+
 def queues(layout: str) -> tuple[Tiling, TileQueues, dict[int, PreparedQueue]]:
     """Return the queues of all tiles of a pool, everything visited."""
     tiles = tiling(layout)
@@ -212,6 +220,7 @@ def test_every_block_of_every_tile_is_read_and_the_new_drive_gets_its_part(
         lambda *_: None,
         blocks=BLOCKS,
         populations=POPULATIONS,
+        whole=0,
     )
     tiles = list(run.tiling.tiles())
     assert len(tiles) > 10

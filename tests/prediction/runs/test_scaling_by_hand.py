@@ -477,6 +477,7 @@ def test_windows_that_are_crowded_and_not_precise_give_way_to_all_of_it(
     monkeypatch: pytest.MonkeyPatch, operations: int, runs: int
 ) -> None:
     """As far as it is not more than may be simulated: ten operations in two streams."""
+    monkeypatch.setattr(middle, "MOST_OPERATIONS", 0)
     monkeypatch.setattr(middle, "is_whole", lambda given, pool: True)
     plans: list[WindowPlan] = []
 

@@ -1,23 +1,35 @@
-"""Of small pools the worlds near the median are run on tiles as large as those of an exact run."""
+"""Of pools of few blocks the worlds near the median are run whole, as an exact run is, or on large tiles."""
 
 from __future__ import annotations
 
 import pytest
 
 from zsim.prediction.api import case_of
-from zsim.prediction.exact.run import TILE_BLOCKS, ExactRun
+from zsim.prediction.exact.run import ExactRun
+from zsim.prediction.inputs.population import TILE_BLOCKS, WHOLE_BLOCKS
 from zsim.prediction.runs.middle_world import SMALL_TILE_BLOCKS, middle_world
 from zsim.scenario.model import Scenario
 
 
-def test_a_pool_of_few_tiles_is_sampled_in_large_ones() -> None:
-    fields = {"layout": "mirror2", "fill": 0.6, "history": "home-nas", "load": []}
-    small = middle_world(case_of(Scenario.from_dict({**fields, "drive_size": "40GB"})))
-    large = middle_world(case_of(Scenario.from_dict({**fields, "drive_size": "4TB"})))
-    assert small is not None
-    assert large is not None
-    assert (small.in_tiles, small.blocks) == (True, TILE_BLOCKS)
-    assert (large.in_tiles, large.blocks) == (True, SMALL_TILE_BLOCKS)
+@pytest.mark.parametrize(
+    ("drive_size", "in_tiles", "whole", "tiled", "blocks"),
+    [
+        ("20GB", False, True, False, None),  # 130,000 blocks
+        ("20GB", True, False, True, TILE_BLOCKS),
+        ("200GB", False, False, True, TILE_BLOCKS),
+        ("4TB", False, False, True, SMALL_TILE_BLOCKS),
+    ],
+)
+def test_a_pool_of_few_blocks_is_run_whole_and_one_of_few_tiles_in_large_ones(
+    drive_size: str, in_tiles: bool, whole: bool, tiled: bool, blocks: int | None
+) -> None:
+    fields = {"layout": "mirror2", "fill": 0.6, "history": "home-nas", "load": [], "drive_size": drive_size}
+    made = middle_world(case_of(Scenario.from_dict(fields)), in_tiles=in_tiles)
+    assert made is not None
+    assert (made.whole, made.in_tiles) == (whole, tiled)
+    assert made.blocks == (blocks or len(made.pool.table))
+    if whole:
+        assert TILE_BLOCKS < made.blocks < WHOLE_BLOCKS
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from zsim.operation.background.expansion import Reflow
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs import middle_world as middle
 from zsim.prediction.runs.expanding import healthy_scrub, starting_txgs
+from zsim.prediction.runs.middle_world import MiddleWorld
 from zsim.prediction.runs.sampling import rounds
 from zsim.prediction.runs.sampling.rounds import MetadataPhase, ScanPace, in_places
 from zsim.prediction.runs.sampling.windows import WindowPlan
@@ -147,6 +148,7 @@ def test_large_pools_are_run_in_small_tiles_and_small_ones_in_those_of_an_exact_
 
     monkeypatch.setattr(middle, "miniature", reduced)
     monkeypatch.setattr(middle, "is_whole", lambda case, pool: False)
+    monkeypatch.setattr(middle, "whole_pool", lambda case, known: None)
     one: Any = SimpleNamespace(
         scenario=SimpleNamespace(precision=stated, block_list=None), layout=layout_of(6)
     )
@@ -157,6 +159,56 @@ def test_large_pools_are_run_in_small_tiles_and_small_ones_in_those_of_an_exact_
     assert middle._first_tile(listed, None, False)[1:] == (middle.TILE_BLOCKS, False)
     monkeypatch.setattr(middle, "is_whole", lambda case, pool: True)
     assert middle._first_tile(one, wanted, True)[2] is False
+
+
+@pytest.mark.parametrize(
+    ("alloc", "pool_blocks", "is_whole", "laid_out", "found"),
+    [
+        (middle.WHOLE_BLOCKS * middle.FEW_BYTES + 1, 1, True, [], None),
+        (1, 1, True, [500], 500),
+        (1, middle.WHOLE_BLOCKS + 1, False, [500], None),
+        (1, middle.WHOLE_BLOCKS, False, [500, int(middle.COUNTED * middle.WHOLE_BLOCKS)], None),
+    ],
+)
+def test_a_pool_of_few_blocks_is_laid_out_whole(
+    monkeypatch: pytest.MonkeyPatch, alloc: int, pool_blocks: float, is_whole: bool, laid_out: list[int],
+    found: int | None,
+) -> None:  # fmt: skip
+    asked: list[int] = []
+
+    def reduced(_: Any, *, blocks: int) -> Any:
+        asked.append(blocks)
+        return SimpleNamespace(pool_blocks=pool_blocks, table=range(blocks))
+
+    monkeypatch.setattr(middle, "miniature", reduced)
+    monkeypatch.setattr(middle, "is_whole", lambda case, pool: is_whole)
+    one: Any = SimpleNamespace(alloc=alloc)
+    made = middle.whole_pool(one, 500)
+    assert (made and len(made.table), asked) == (found, laid_out)
+    if laid_out[1:]:
+        monkeypatch.setattr(middle, "is_whole", lambda case, pool: len(pool.table) > 500)
+        made = middle.whole_pool(one, 500)
+        assert made is not None
+        assert len(made.table) == laid_out[-1]
+
+
+@pytest.mark.parametrize(
+    ("children", "whole", "listed", "blocks", "light"),
+    [
+        (4, True, None, middle.MOST_OPERATIONS // 4, True),
+        (4, True, None, middle.MOST_OPERATIONS // 4 + 1, False),
+        (4, False, None, 10, False),
+        (4, True, "blocks.csv", 10, False),
+    ],
+)
+def test_a_pool_that_is_little_work_is_run_to_its_last_block(
+    monkeypatch: pytest.MonkeyPatch, children: int, whole: bool, listed: str | None, blocks: int, light: bool
+) -> None:
+    monkeypatch.setattr(middle, "is_whole", lambda case, pool: whole)
+    world: Any = object.__new__(MiddleWorld)
+    world.case = SimpleNamespace(layout=layout_of(children), scenario=SimpleNamespace(block_list=listed))
+    world.pool = SimpleNamespace(table=range(blocks))
+    assert world._is_light is light
 
 
 def layout_of(children: int) -> Any:

@@ -282,7 +282,7 @@ def test_runs_of_the_same_scores_are_of_the_same_world() -> None:
 def test_where_nothing_is_unknown_runs_are_averaged_as_their_chance_allows() -> None:
     """Two tiles of one world: their mean; known to their chance over two, its scale by what they scatter."""
     one = case(history="home-nas", recordsize="128K", write_cache=True, ashift=12, load="none")
-    made = ResponseSurface(one, ())
+    made = ResponseSurface(one, (), TILE)
     times = [10_000.0, 12_000.0]
     found = made.estimate(runs_of([RanWorld((), TILE, time) for time in times]))
     assert found.quantiles[1] == pytest.approx(math.sqrt(times[0] * times[1]), rel=1e-9)
@@ -300,7 +300,7 @@ def test_what_runs_tell_where_the_slopes_are_known(monkeypatch: pytest.MonkeyPat
     much that it has four times the variance of the first: the level is a tenth, of the rest the first has
     -0.1 and the second 0.4, of which a world's own share is ``lack / (lack + ...)``."""
     one = case(history="home-nas", recordsize="128K", write_cache=True, ashift=12, load="none")
-    made = ResponseSurface(one, [Unknown("seek", "drive", "", 0.3)])
+    made = ResponseSurface(one, [Unknown("seek", "drive", "", 0.3)], TILE)
     short, log = 0.3, math.log(one.alloc)
     known = np.zeros_like(made.slopes)
     uses = len(USES)
@@ -332,7 +332,7 @@ USUAL = {"history": "home-nas", "recordsize": "128K", "write_cache": True, "ashi
 
 def known_surface(names: dict[str, float], variances: dict[str, float], **prior: Any) -> ResponseSurface:
     """Return a surface over `names` (a score is half of e) with their slopes, of which some are open."""
-    made = ResponseSurface(case(**USUAL), [Unknown(name, "drive", "", 0.5) for name in names])
+    made = ResponseSurface(case(**USUAL), [Unknown(name, "drive", "", 0.5) for name in names], TILE)
     uses = len(USES)
     known, covariance = np.zeros_like(made.slopes), np.zeros(len(made.slopes))
     for name, slope in names.items():

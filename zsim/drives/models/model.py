@@ -225,7 +225,8 @@ class DriveModel:
         if "density_exponent" in self.quantities:
             law = self._si("density_rate"), self._si("density_exponent")
             rate = outer_rate(capacity_bytes, year, *law) / self._si("outer_rate")
-            factors |= {"outer_rate": rate, "inner_rate": rate}
+            # What is read ahead is about one outer track.
+            factors |= {"outer_rate": rate, "inner_rate": rate, "read_ahead": rate}
         scaled = {key: _scaled(each, factors.get(key, 1.0)) for key, each in self.quantities.items()}
         return replace(self, quantities=scaled)
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from zsim.base.constants import whole_constant
 from zsim.base.errors import NotSimulatedYet
 from zsim.base.machine.at_rest import give_back
 from zsim.case.case import ENOUGH_MEMORY, Case
@@ -24,11 +25,12 @@ from zsim.prediction.inputs.bad_places import with_bad_sectors
 from zsim.prediction.inputs.bad_sectors import LostTime, ReadErrors
 from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.inputs.population import POPULATIONS, TILE_BLOCKS
+from zsim.prediction.inputs.population import WHOLE_BLOCKS
 from zsim.prediction.runs.member import MemberResult, second_of, whole_setup
 from zsim.scenario.releases.profile import COPIES
 
 Progress = Callable[[float, str], None]
+TILE_BLOCKS, POPULATIONS = whole_constant("exact.tile_blocks"), whole_constant("exact.populations")
 
 
 class ExactRun:
@@ -40,9 +42,11 @@ class ExactRun:
     progress : callable
         Called with the share done, 0 to 1, and what is being done.
     blocks : int
-        Of a tile; a pool with fewer is one run of its own.
+        Of a tile.
     populations : int
         Different populations in a pool of several tiles.
+    whole : int
+        A pool of so many blocks, or of no more than a tile has, is run as it is.
 
     Raises
     ------
@@ -57,10 +61,11 @@ class ExactRun:
         *,
         blocks: int = TILE_BLOCKS,
         populations: int = POPULATIONS,
+        whole: int = WHOLE_BLOCKS,
     ) -> None:
         self.progress = progress
         give_back()  # what the worlds before left free, and what the layout of the populations does
-        self.tiling = Tiling(resolved, blocks, populations)
+        self.tiling = Tiling(resolved, blocks, populations, whole)
         give_back()
         self.bad = bad_sectors_of(resolved, self.tiling)
         places = {leaf: [each.place for each in bad] for leaf, (bad, _) in self.bad.items()}

@@ -87,7 +87,7 @@ class Regions:
             client_items=np.arange(self.client_first, log_first),
             log_items=np.arange(log_first, log_first + len(log)),
             program_length=self.visit_items + self.program_room,
-            room=Room(log_first + len(log), MOST_COPIES * self.visit_items),
+            room=Room(max(log_first + len(log), len(sample.records)), MOST_COPIES * self.visit_items),
         )
         self._client_records(sample, clients)
         self.plane.memory.items[log_first : log_first + len(log)] = log

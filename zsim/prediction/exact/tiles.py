@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.arrays import Rows, undivided
+from zsim.base.constants import constant
 from zsim.base.errors import NotSimulatedYet
 from zsim.case.case import Case
 from zsim.engine.compiled.plane import item_records
@@ -29,6 +30,7 @@ from zsim.vdevs.kind import kind_of
 
 I64 = NDArray[np.int64]
 T = TypeVar("T")
+MARGIN = constant("work.counted")
 LINKED = ("prefetch_first", "prefetch_next", "unwind")
 
 
@@ -66,20 +68,22 @@ class Tiling:
         Of a tile, roughly.
     populations : int
         So many different ones are built; tiles take them in turn.
+    whole : int
+        A pool of so many blocks is laid out as it is, though it is larger than a tile.
 
     Attributes
     ----------
     single : bool
-        The pool is no larger than a tile: its only tile is the pool.
+        The pool is laid out as it is: its only tile is the pool.
     count : int
         Tiles, the last of which may be cut off.
     """
 
-    def __init__(self, resolved: Case, blocks: int, populations: int) -> None:
+    def __init__(self, resolved: Case, blocks: int, populations: int, whole: int = 0) -> None:
         self.resolved, self.blocks = resolved, blocks
         self.vdevs = len(resolved.layout.vdevs)
         self._built: dict[int, BlockTable] = {}
-        first, self.note = pool_miniature(resolved, blocks=blocks)
+        first, self.note = _first_population(resolved, blocks, whole)
         self.single = first.scale == 1.0
         self.first = first if self.single else evenly(first)
         self.share = len(self.first.vdevs) / self.vdevs
@@ -124,10 +128,11 @@ class Tiling:
         """
         if first or self.single:
             return self.first.table
+        if base == 0:
+            return _without_mos(self.first)  # made when it is asked for: it would be held twice
         if base not in self._built:
             seeded = replace(self.resolved, seed=self.resolved.seed + base)
-            pool = self.first if base == 0 else evenly(pool_miniature(seeded, blocks=self.blocks)[0])
-            self._built[base] = pool.table.take(pool.table.objset != 0)
+            self._built[base] = _without_mos(evenly(pool_miniature(seeded, blocks=self.blocks)[0]))
         return self._built[base]
 
     def rows_of(self, tile: Tile) -> int:
@@ -192,6 +197,21 @@ class Tiling:
         for turn in range(turns):
             before[(np.array(self.geometry.vdevs) + turn) % self.vdevs] += 1
         return np.array([levels[0].behind(int(each), count) for each in before], np.int64)
+
+
+def _first_population(case: Case, blocks: int, whole: int) -> tuple[Miniature, str]:
+    """Return the population of a tile, or the pool where it has no more blocks than `whole`."""
+    tile, note = pool_miniature(case, blocks=blocks)
+    if whole <= blocks or tile.scale == 1.0:
+        return tile, note
+    if tile.scale * len(tile.table) * len(case.layout.vdevs) > whole * len(tile.vdevs):
+        return tile, note
+    pool, its_note = pool_miniature(case, blocks=math.ceil(MARGIN * whole))
+    return (pool, its_note) if pool.scale == 1.0 else (tile, note)
+
+
+def _without_mos(pool: Miniature) -> BlockTable:
+    return pool.table.take(pool.table.objset != 0)
 
 
 def evenly(pool: Miniature) -> Miniature:

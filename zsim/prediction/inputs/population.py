@@ -32,8 +32,13 @@ from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import NORMAL, kind_of
 
 BLOCKS = whole_constant("population.blocks")
-TILE_BLOCKS, POPULATIONS = whole_constant("exact.tile_blocks"), whole_constant("exact.populations")
-"""Of a tile of an exact run, and how many different ones its pool is made of."""
+TILE_BLOCKS, POPULATIONS, WHOLE_BLOCKS = (
+    whole_constant("work.tile_blocks"),
+    whole_constant("work.tile_populations"),
+    whole_constant("exact.whole_blocks"),
+)
+"""Of the largest tile of a sample, how many such have the blocks of an exact run's populations, and blocks of
+a pool that is run as it is."""
 MOST_REWRITTEN = constant("population.most_rewritten")
 SLABS, FILES = whole_constant("population.slabs"), whole_constant("population.files")
 """Metaslabs of the miniature, at most: with fewer, those that the allocators have active are too large a
@@ -116,6 +121,11 @@ class WorldPopulation:
     visited: BlockTable | None = None
     levels: Mapping[int, TopLevel] = field(default_factory=dict)
     written: int = 0
+
+    @property
+    def pool_blocks(self) -> float:
+        """How many blocks the real pool has."""
+        return self.scale * len(self.table) * self.walked
 
 
 class _Size(NamedTuple):

@@ -1,6 +1,6 @@
 """The middle world in detail: what ``--exact`` would run, sampled.
 
-A pool no larger than a tile is built whole.  Of a larger one a few small tiles are run whole, each with a
+A pool of few blocks is built whole.  Of a larger one a few small tiles are run whole, each with a
 population of its own: a cluster sample, whose spread is the error.  Where a precision is asked for, tiles as
 large as those of an exact run are sampled, one after the other, until it is reached.
 """
@@ -19,7 +19,13 @@ from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.run import RunResult
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.inputs.population import POPULATIONS, TILE_BLOCKS, WorldPopulation, miniature
+from zsim.prediction.inputs.population import (
+    POPULATIONS,
+    TILE_BLOCKS,
+    WHOLE_BLOCKS,
+    WorldPopulation,
+    miniature,
+)
 from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.one_tile import (
     as_tile,
@@ -100,6 +106,8 @@ class MiddleWorld:
         stated = self.case.scenario.precision
         wanted = PRECISION if stated is None else PART * float(stated)
         plan = self.plan or WindowPlan(precision=wanted)
+        if self.plan is None and self._is_light:
+            plan = replace(plan, whole=sys.maxsize)
         if stated is not None:
             plan = replace(plan, operations=MOST_OPERATIONS, most=MOST_OPERATIONS)
         if stated is None and not self.whole:
@@ -113,6 +121,13 @@ class MiddleWorld:
             self.first = self.first or result
             if stated is None or (number > 0 and self._precise(wanted)):
                 return
+
+    @property
+    def _is_light(self) -> bool:
+        """Whether the population is the pool, and a run of all of it not too much work."""
+        children = max(vdev.children for vdev in self.case.layout.vdevs)
+        listed = self.case.scenario.block_list is not None
+        return self.whole and not listed and len(self.pool.table) * children <= MOST_OPERATIONS
 
     def _run_tiles(self) -> None:
         """Run small tiles whole."""
@@ -260,7 +275,11 @@ def _first_tile(
 ) -> tuple[WorldPopulation, int, bool]:
     """Return the first tile, or the pool if it is no larger, how large tiles are, and whether to run some."""
     whole = in_tiles or case.scenario.precision is None
-    if blocks is None and whole and case.scenario.block_list is None:
+    reduced = blocks is None and case.scenario.block_list is None
+    pool = whole_pool(case, known) if reduced and not in_tiles else None
+    if pool is not None:
+        return pool, len(pool.table), False
+    if reduced and whole:
         if not _has_few_tiles(case, known):
             small = SHOWN_BLOCKS if in_tiles and is_narrow(case) else SMALL_TILE_BLOCKS
             pool = miniature(case, blocks=small)
@@ -279,6 +298,27 @@ def _first_tile(
 def is_narrow(case: Case) -> bool:
     """Tell whether vdevs have so few children that a small tile shows each of them at its pace."""
     return max(vdev.children for vdev in case.layout.vdevs) <= NARROW
+
+
+def whole_pool(case: Case, known: int | None = None) -> WorldPopulation | None:
+    """Return the pool, block by block; None where it has more blocks than are run as they are.
+
+    Parameters
+    ----------
+    case : Case
+        In its world.
+    known : int, optional
+        Blocks of a population of this world that was laid out before.
+    """
+    if case.alloc > WHOLE_BLOCKS * FEW_BYTES:
+        return None
+    pool = miniature(case, blocks=known or SMALL_BLOCKS)
+    if is_whole(case, pool):
+        return pool
+    if pool.pool_blocks > WHOLE_BLOCKS:
+        return None
+    pool = miniature(case, blocks=math.ceil(COUNTED * WHOLE_BLOCKS))
+    return pool if is_whole(case, pool) else None
 
 
 def _tiles_of(pool: WorldPopulation) -> float:

@@ -22,7 +22,7 @@ from zsim.case.worlds import USES
 from zsim.prediction.inputs.clients import has_hours
 
 F64 = NDArray[np.float64]
-SMALL, TILE = whole_constant("work.member_blocks"), whole_constant("exact.tile_blocks")
+SMALL, TILE = whole_constant("work.member_blocks"), whole_constant("work.tile_blocks")
 BY_USE = (
     "1", "churn", "file_size", "cache_off", "fill", "size", "load", "slower_class", "outer_rate", "seek",
     "overhead", "new_rate", "short", "bend", "churn*short", "churn*churn",

@@ -18,7 +18,6 @@ from zsim.prediction.inputs.points import kind_of_scenario, points
 from zsim.prediction.statistics.sampling import median, quantiles, student
 from zsim.prediction.statistics.slopes import (
     SMALL,
-    TILE,
     Runs,
     as_weighed,
     class_of,
@@ -30,6 +29,8 @@ from zsim.prediction.statistics.slopes import (
 F64 = NDArray[np.float64]
 BEYOND = {"sorted": constant("response.beyond_sorted"), "legacy": constant("response.beyond_legacy")}
 """How much larger errors of the median are than the regression states: it knows of no bends."""
+REFERENCE = whole_constant("response.reference_blocks")
+"""Blocks of the populations that answers are of, where pools are no smaller."""
 DRAWN, DRAW_SEED = whole_constant("response.drawn"), 17
 NEAR, COST = constant("response.near"), whole_constant("response.cost")
 SHARES = (0.1, 0.5, 0.9)
@@ -115,11 +116,13 @@ class ResponseSurface:
     ----------
     case : Case
     inputs : sequence of Unknown
+    blocks : int
+        Of the populations whose durations are asked for.
     """
 
-    def __init__(self, case: Case, inputs: Sequence[Unknown]) -> None:
+    def __init__(self, case: Case, inputs: Sequence[Unknown], blocks: int = REFERENCE) -> None:
         kind = kind_of_scenario(case)
-        self.case, self.inputs, self.prior = case, inputs, prior(kind)
+        self.case, self.inputs, self.prior, self.blocks = case, inputs, prior(kind), float(blocks)
         self.beyond = BEYOND[class_of(kind)]
         if not inputs:
             # What the one world has of its own is in the level of the scenario.
@@ -128,7 +131,7 @@ class ResponseSurface:
         at = points(case, inputs, draws(len(inputs)))
         count = len(at["use"])
         self.data, self.use = at["data"], at["use"]
-        self.whole = design(at, np.full(count, float(TILE)))
+        self.whole = design(at, np.full(count, self.blocks))
         self.small = design(at, np.full(count, float(SMALL)))
         self._about = np.full((len(SHARES), count), 1.0 / count)
         self._weights = np.ones(0)
@@ -155,7 +158,7 @@ class ResponseSurface:
         drawn, each with a stratum of what is its own.
         """
         at = points(self.case, self.inputs, ran.scores)
-        seen, here = design(at, ran.blocks), design(at, np.full(len(ran.blocks), float(TILE)))
+        seen, here = design(at, ran.blocks), design(at, np.full(len(ran.blocks), self.blocks))
         runs = Runs(_worlds(ran.scores), at["use"], ran.blocks)
         away = np.log(ran.times) - at["data"] - seen @ self.slopes
         known = self.prior.conditioned_on(seen, runs, away)
@@ -166,7 +169,7 @@ class ResponseSurface:
             return found
 
         whole = expected(self.whole, self.data)
-        left = np.sqrt(known.scale * self.prior.own(self.use, np.full(len(whole), float(TILE))))
+        left = np.sqrt(known.scale * self.prior.own(self.use, np.full(len(whole), self.blocks)))
         drawn = whole + left * _shuffled(len(whole))
         low, middle, high = quantiles(drawn, SHARES).tolist()
         self._about = np.stack([_near(whole, share) for share in SHARES])
@@ -174,7 +177,7 @@ class ResponseSurface:
         error = math.sqrt(known.scale * max(0.0, float(self.prior.left(about_median, known)[0, 0])))
         small = median(expected(self.small, self.data))
         there = expected(here, at["data"])
-        tiles = runs._replace(blocks=np.full(len(ran.blocks), float(TILE)))
+        tiles = runs._replace(blocks=np.full(len(ran.blocks), self.blocks))
         own = as_weighed(self.prior.of_worlds(tiles, runs), known.weights, known.weights) @ known.solved
         return SurfaceEstimate(
             (math.exp(low), math.exp(middle), math.exp(high)),
