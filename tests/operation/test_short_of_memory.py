@@ -69,7 +69,7 @@ def test_both_engines_take_turns_alike() -> None:
                 stated | {"engine": engine, "tunables": TUNABLES | {"zfs_scan_mem_lim_min": 50_000}}
             )
         )
-        pool = miniature(case, blocks=2_000)
+        pool = miniature(case, blocks=10_000)
         whole = whole_setup(case, pool.table, plane_model(case))
         setup = replace(whole, memory=500_000, plane=plane_of(case))
         result = Run(setup).finish()

@@ -89,6 +89,7 @@ def test_populations_are_run_until_the_precision_asked_for_is_reached(
     class Stub(MiddleWorld):
         whole = property(lambda self: stated_whole)  # type: ignore[assignment]
         in_tiles = property(lambda self: False)  # type: ignore[assignment]
+        _is_light = property(lambda self: False)  # type: ignore[assignment]
 
         def _executed(self, number: int, plan: Any) -> Any:
             self.runs.append(SimpleNamespace(crowded=False))  # type: ignore[arg-type]
