@@ -134,13 +134,14 @@ def _running(given: dict[str, object], inputs: RiskInputs) -> Plan | None:
     """
     from zsim.cli.pools.pasted import running_pool
     from zsim.planning.timeline.plan import Plan
+    from zsim.scenario.asked import FILES
     from zsim.scenario.files import scenario_text
 
     sources = given_names(given["file"])
     if "-" in sources:
         given["piped"] = scenario_text(Path("-"))
     named = [name for name in sources if name != "-"]
-    outputs = all(Path(name).exists() and not name.endswith((".toml", ".json")) for name in named)
+    outputs = all(Path(name).exists() and not name.endswith(FILES) for name in named)
     stated = stated_fields({**given, "file": None})
     told = inputs.hours is not None or inputs.mttr is not None or inputs.chosen_method != "chain"
     if not sources or not outputs or told or {"operation", "bad_sectors", *OF_REPAIR} & stated.keys():

@@ -18,15 +18,12 @@ if TYPE_CHECKING:
     from zsim.planning.table import Table
 
 
-FILES = (".toml", ".json")
-"""How scenario files and stored answers end."""
-
-
 def _scenario(asked: str) -> object:
     """Return what is to be compared: a sentence, or a file with the output of zpool, as its scenario."""
     from pathlib import Path
 
     from zsim.cli.given_files import fields_in
+    from zsim.scenario.asked import FILES
     from zsim.scenario.model import Scenario
 
     sentence = bool(asked.split()[1:]) and not is_layout(asked)
@@ -54,6 +51,7 @@ def _scenarios(asked: tuple[str, ...], common: Mapping[str, object], *, stores: 
         Whether the share full follows from the data stored.
     """
     from zsim.observe.pool_import.given.pool_in_words import as_flags
+    from zsim.scenario.asked import FILES
     from zsim.scenario.model import Scenario
 
     found = [_scenario(each) for each in asked]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from zsim.base.units import format_drive_size, format_duration
-from zsim.planning.risk.records import Chance, Grades, Mover, Risk, rounded
+from zsim.planning.risk.records import Chance, Mover, Risk, rounded
 from zsim.prediction.answer.sections import WARNINGS, Section, filled
 from zsim.prediction.answer.tables import Grid
 
@@ -86,20 +87,17 @@ def headline(answer: Risk) -> str:
 
 def grid_of(answer: Risk) -> Grid:
     """Return the table of ranges: a row a grade, a column a period."""
-    periods = (answer.window, answer.per_year, answer.years)
-    rows = tuple((words, *(between(getattr(period, name)) for period in periods)) for name, words in GRADES)
-    years = f"{answer.horizon_years:g} years"
-    return Grid(("", WINDOWS[answer.window_of], "within a year", f"within {years}"), rows)
+    return _grid(answer, between)
 
 
 def means_grid(answer: Risk) -> Grid:
     """Return the same table with the averages."""
+    return _grid(answer, lambda chance: odds(chance.p, 2))
 
-    def mean(period: Grades, name: str) -> str:
-        return odds(getattr(period, name).p, 2)
 
+def _grid(answer: Risk, told: Callable[[Chance], str]) -> Grid:
     periods = (answer.window, answer.per_year, answer.years)
-    rows = tuple((words, *(mean(period, name) for period in periods)) for name, words in GRADES)
+    rows = tuple((words, *(told(getattr(period, name)) for period in periods)) for name, words in GRADES)
     years = f"{answer.horizon_years:g} years"
     return Grid(("", WINDOWS[answer.window_of], "within a year", f"within {years}"), rows)
 

@@ -158,8 +158,9 @@ class ResponseSurface:
         drawn, each with a stratum of what is its own.
         """
         at = points(self.case, self.inputs, ran.scores)
-        seen, here = design(at, ran.blocks), design(at, np.full(len(ran.blocks), self.blocks))
         runs = Runs(_worlds(ran.scores), at["use"], ran.blocks)
+        answered = runs._replace(blocks=np.full(len(ran.blocks), self.blocks))
+        seen, here = design(at, runs.blocks), design(at, answered.blocks)
         away = np.log(ran.times) - at["data"] - seen @ self.slopes
         known = self.prior.conditioned_on(seen, runs, away)
         self._weights = known.weights
@@ -177,8 +178,7 @@ class ResponseSurface:
         error = math.sqrt(known.scale * max(0.0, float(self.prior.left(about_median, known)[0, 0])))
         small = median(expected(self.small, self.data))
         there = expected(here, at["data"])
-        tiles = runs._replace(blocks=np.full(len(ran.blocks), self.blocks))
-        own = as_weighed(self.prior.of_worlds(tiles, runs), known.weights, known.weights) @ known.solved
+        own = as_weighed(self.prior.of_worlds(answered, runs), known.weights, known.weights) @ known.solved
         return SurfaceEstimate(
             (math.exp(low), math.exp(middle), math.exp(high)),
             math.exp(small),
