@@ -18,6 +18,7 @@ from zsim.pool.blocks import BlockTable
 from zsim.pool.measured.block_list import Order, chosen_vdevs, sample_blocks
 from zsim.pool.measured.free_space import placed_by
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
+from zsim.pool.miniature.by_birth import spread_by_birth
 from zsim.pool.miniature.census import thinned
 from zsim.pool.miniature.shape import MAX_VDEVS
 from zsim.pool.miniature.shape import Miniature as PoolMiniature
@@ -264,10 +265,14 @@ def _may_lie_anywhere(case: Case) -> bool:
 def _spread(case: Case, pool: PoolMiniature, table: BlockTable) -> BlockTable:
     """Return the blocks at distances as in the real pool."""
     txg = pool.recipe.txg_bytes * pool.recipe.metadata_every * expansion(pool.recipe)
-    data = len(pool.recipe.normal)
+    least = TXGS_TOGETHER * txg / len(pool.recipe.normal)
     for number, reduced in zip(pool.vdevs, pool.recipe.vdevs, strict=True):
-        if reduced.spec.alloc_class == NORMAL:
-            table = spread(table, number, reduced, case.vdevs[number], TXGS_TOGETHER * txg / data)
+        if reduced.spec.alloc_class != NORMAL:
+            continue
+        if case.release.order == "sorted":
+            table = spread(table, number, reduced, case.vdevs[number], least)
+        else:
+            table = spread_by_birth(table, number, reduced, case.vdevs[number])
     return table
 
 
