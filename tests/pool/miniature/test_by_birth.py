@@ -62,9 +62,9 @@ def test_extents_stay_and_strays_move_to_their_share_of_the_space() -> None:
     assert len(set(shift[stays].tolist())) == 1
     # 800 KiB of them begin at 0, in the middle of 64 times as much.
     assert new[stays[0]] == pytest.approx((TIMES - 1) * 400 * 1024, rel=0.03)
-    of_slab = 2 * (MIB + REDUCED.row_bytes) + old[late] - 128 * MIB
-    real_share = of_slab / (4 * (MIB + REDUCED.row_bytes))
-    assert new[late] / (4 * TIMES * MIB) == pytest.approx(real_share, abs=2e-4)
+    of_slabs = 2 * (MIB + REDUCED.row_bytes) + old[late] - 128 * MIB
+    middle = of_slabs / (4 * (MIB + REDUCED.row_bytes)) * 4 * TIMES * MIB + (TIMES - 1) * 2048
+    assert new[late] == pytest.approx(middle, rel=1e-4)
     assert np.diff(new[late]).min() > 32 * np.diff(old[late]).min(), "each on its own"
 
 
