@@ -17,7 +17,7 @@ from zsim.operation.memory_limit import EXTENT_BYTES
 from zsim.operation.rules import pool_window, vdev_window
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.pool.blocks import BlockTable
-from zsim.scan.items import ScanItems, plain_items
+from zsim.scan.items import NO_ITEM, ScanItems, joined_items, plain_items
 from zsim.scan.program import OP_ISSUE, Program, metadata_above, scan_items, traversal_program
 from zsim.scan.sorted import Addresses, ScanQueue, joined, queue_entries, with_own_items
 from zsim.scenario.releases.profile import ReleaseProfile
@@ -149,6 +149,7 @@ class ScanBlocks:
         self.metaslabs: list[int] = []
         if setup.operation == "rebuild":
             self.items, self.programs, self.metaslabs = chunk_programs(setup, self.items)
+        self._asked = self._with_asked()
         self.items, self.log_items = with_log(setup.model, setup.release, setup.log_bytes, self.items)
         self.set_windows(setup.release)
 
@@ -159,11 +160,23 @@ class ScanBlocks:
         rebuilds = self.setup.operation == "rebuild"
         self.pool_window = chunk_window(self.setup, release) if rebuilds else pool_window(vdevs, release)
 
-    def client_items(self) -> I64:
-        """Return what clients read: data blocks."""
+    def _with_asked(self) -> I64:
+        """Return what clients read: data blocks, of which there are other items where they lie elsewhere."""
         if self.setup.model.client_count == 0:
             return np.zeros(0, np.int64)
-        return np.flatnonzero(~self.setup.blocks.is_metadata).astype(np.int64, copy=False)
+        rows = np.flatnonzero(~self.setup.blocks.is_metadata).astype(np.int64, copy=False)
+        asked = self.setup.asked
+        if asked is None:
+            return rows
+        first, vdevs = len(self.items), damaged_vdevs(self.setup.model)
+        self.items = joined_items(
+            self.items, scan_items(asked.take(rows), seed=self.setup.seed, vdevs=vdevs, part=self.setup.part)
+        )
+        return np.arange(first, len(self.items))
+
+    def client_items(self) -> I64:
+        """Return what clients read."""
+        return self._asked
 
     def _above(self) -> I64 | None:
         """Return the metadata above each item, where clients find little of it in memory.
@@ -172,7 +185,13 @@ class ScanBlocks:
         """
         if self.setup.model.client_count == 0 or not self.setup.imported:
             return None
-        return metadata_above(self.setup.blocks)
+        above = metadata_above(self.setup.blocks)
+        if self.setup.asked is None:
+            return above
+        every = np.full(len(self.items), NO_ITEM, np.int64)
+        every[: len(above)] = above
+        every[self._asked] = above[~self.setup.blocks.is_metadata]
+        return every
 
     def slots(self) -> int:
         """Return how many blocks the windows can hold."""

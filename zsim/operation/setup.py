@@ -99,6 +99,8 @@ class RunSetup:
         Makes the data plane.
     visited : BlockTable, optional
         The same blocks at the places where the metadata phase of a sorted scan finds them, if they differ.
+    asked : BlockTable, optional
+        The same blocks at the places where clients find them, if they differ.
     part : bool
         Whether the blocks stand for a part of a pool: what there is once is not read.
     timeline : tuple of Replace, Pause or SetTunable
@@ -122,6 +124,7 @@ class RunSetup:
     log_bytes: int = 4096
     plane: PlaneFactory = CompiledPlane
     visited: BlockTable | None = None
+    asked: BlockTable | None = None
     part: bool = False
     timeline: tuple[Happening, ...] = ()
 
@@ -154,7 +157,7 @@ class RunSetup:
 
     def without_blocks(self) -> RunSetup:
         """Return it without the table of blocks, for a run that is laid out."""
-        return replace(self, blocks=self.blocks.take(np.zeros(0, np.intp)), visited=None)
+        return replace(self, blocks=self.blocks.take(np.zeros(0, np.intp)), visited=None, asked=None)
 
     @property
     def collects(self) -> bool:

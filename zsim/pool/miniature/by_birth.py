@@ -95,6 +95,22 @@ def spread_by_birth(table: BlockTable, number: int, reduced: TopLevel, real: Top
         address is in proportion, with those that are visited soon after it; if that is within an extent,
         where it was in it.  All move by whole rows, and none lies on another.
     """
+    extents = max(1, len(table) // EXTENT)
+    return _spread(table, number, reduced, real, born_in_order(table), extents)
+
+
+def spread_by_metaslab(table: BlockTable, number: int, reduced: TopLevel, real: TopLevel) -> BlockTable:
+    """Return a table in which what a metaslab holds lies in the middle of the one that it stands for.
+
+    So clients find the blocks that they read, one here and one there; parameters as of `spread_by_birth`.
+    """
+    return _spread(table, number, reduced, real, np.ones(len(table), np.bool_), reduced.slab_count)
+
+
+def _spread(
+    table: BlockTable, number: int, reduced: TopLevel, real: TopLevel, in_order: Truths, extents: int
+) -> BlockTable:
+    """Return a table with the blocks that are in order in so many extents, and each of the others alone."""
     here = table.dva_vdev == number
     offset, row = table.dva_offset[here], np.nonzero(here)[0]
     order = np.argsort(offset, kind="stable")
@@ -102,12 +118,10 @@ def spread_by_birth(table: BlockTable, number: int, reduced: TopLevel, real: Top
     slab, slab_bytes = reduced.slab_of(offset), reduced.slab_bytes + reduced.row_bytes
     compact = slab * slab_bytes + offset - reduced.slab_starts()[slab]
     copies = _Copies(compact[order], table.dva_asize[here][order], row[order], slab[order])
-    extents = max(1, len(table) // EXTENT)
     group = copies.slab * extents // reduced.slab_count
     times = real.slab_bytes * real.slab_count / (slab_bytes * reduced.slab_count)
-    by_rows = _rows(copies, group, born_in_order(table)[copies.row], times, reduced.row_bytes)
     shift = (compact - offset) // reduced.row_bytes
-    shift[order] += by_rows
+    shift[order] += _rows(copies, group, in_order[copies.row], times, reduced.row_bytes)
     moved = table.dva_offset.copy()
     moved[here] = offset + shift * reduced.row_bytes
     return replace(table, dva_offset=moved)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 from zsim.base.constants import constant, whole_constant
@@ -18,7 +19,7 @@ from zsim.pool.blocks import BlockTable
 from zsim.pool.measured.block_list import Order, chosen_vdevs, sample_blocks
 from zsim.pool.measured.free_space import placed_by
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
-from zsim.pool.miniature.by_birth import spread_by_birth
+from zsim.pool.miniature.by_birth import spread_by_birth, spread_by_metaslab
 from zsim.pool.miniature.census import thinned
 from zsim.pool.miniature.shape import MAX_VDEVS
 from zsim.pool.miniature.shape import Miniature as PoolMiniature
@@ -109,6 +110,8 @@ class WorldPopulation:
         The top-level vdevs of a miniature, by their numbers in the layout.
     written : int
         Blocks that were written to lay it out, those that are gone and those of other tries among them.
+    asked : BlockTable, optional
+        The blocks where clients find them: anywhere, while a scan by birth is in few places at a time.
     note : str
         In what the miniature is not what was asked for; empty if it is.
     """
@@ -122,6 +125,7 @@ class WorldPopulation:
     visited: BlockTable | None = None
     levels: Mapping[int, TopLevel] = field(default_factory=dict)
     written: int = 0
+    asked: BlockTable | None = None
 
     @property
     def pool_blocks(self) -> float:
@@ -184,6 +188,8 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     table = pool.table
     far = _spread(case, pool, table) if pool.scale != 1.0 and _may_lie_anywhere(case) else None
     by_birth = far is not None and case.release.order != "sorted"
+    busy = by_birth and bool(case.load or case.timed)
+    asked = _moved(case, pool, table, spread_by_metaslab) if busy else None
     table = far if far is not None and by_birth else table
     data = case.layout.places_of(NORMAL)
     simulated = [number for number in pool.vdevs if number in data]
@@ -199,6 +205,7 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
         None if by_birth else far,
         levels,
         pool.written,
+        asked,
     )
 
 
@@ -264,15 +271,22 @@ def _may_lie_anywhere(case: Case) -> bool:
 
 def _spread(case: Case, pool: PoolMiniature, table: BlockTable) -> BlockTable:
     """Return the blocks at distances as in the real pool."""
+    if case.release.order != "sorted":
+        return _moved(case, pool, table, spread_by_birth)
     txg = pool.recipe.txg_bytes * pool.recipe.metadata_every * expansion(pool.recipe)
-    least = TXGS_TOGETHER * txg / len(pool.recipe.normal)
+    return _moved(case, pool, table, partial(spread, least=TXGS_TOGETHER * txg / len(pool.recipe.normal)))
+
+
+def _moved(
+    case: Case,
+    pool: PoolMiniature,
+    table: BlockTable,
+    move: Callable[[BlockTable, int, TopLevel, TopLevel], BlockTable],
+) -> BlockTable:
+    """Return a table with what lies on each data vdev moved."""
     for number, reduced in zip(pool.vdevs, pool.recipe.vdevs, strict=True):
-        if reduced.spec.alloc_class != NORMAL:
-            continue
-        if case.release.order == "sorted":
-            table = spread(table, number, reduced, case.vdevs[number], least)
-        else:
-            table = spread_by_birth(table, number, reduced, case.vdevs[number])
+        if reduced.spec.alloc_class == NORMAL:
+            table = move(table, number, reduced, case.vdevs[number])
     return table
 
 

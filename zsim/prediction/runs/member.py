@@ -187,6 +187,7 @@ def setup_of(case: Case, pool: WorldPopulation, model: PlaneModel) -> RunSetup:
     return replace(
         whole_setup(case, pool.table, model),
         visited=pool.visited,
+        asked=pool.asked,
         release=scaled_limits(case.release, pool.scale),
         memory=int(case.memory / pool.scale),
     )

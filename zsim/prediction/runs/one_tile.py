@@ -184,7 +184,8 @@ def tile_setup(case: Case, model: PlaneModel, pool: WorldPopulation) -> RunSetup
         Limits are those of the pool: the tile is a part of it, not a smaller pool.
     """
     part = case.scenario.block_list is None and not is_whole(case, pool)
-    return replace(whole_setup(case, _placed(case, pool), model), visited=pool.visited, part=part)
+    setup = whole_setup(case, _placed(case, pool), model)
+    return replace(setup, visited=pool.visited, asked=pool.asked, part=part)
 
 
 def _placed(case: Case, pool: WorldPopulation) -> BlockTable:
