@@ -10,13 +10,14 @@ import pytest
 from tests.pool.miniature.test_scale_of_prediction import resolved_for
 from tests.pool.test_statistics_by_hand import MIB, table
 from zsim.case.case import Case
+from zsim.operation.blocks import ScanBlocks
 from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature.by_birth import AROUND, EXTENT, NEAR, born_in_order, spread_by_birth
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
-from zsim.prediction.runs.one_tile import run_pool
+from zsim.prediction.runs.one_tile import run_pool, tile_setup
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
 
@@ -148,6 +149,39 @@ def test_strays_of_one_txg_of_the_scan_lie_as_far_apart_whatever_the_size(histor
     small, large = strays_side_by_side(case, 9_375), strays_side_by_side(case, 75_000)
     assert small == pytest.approx(large, abs=0.08)
     assert small < 0.45
+
+
+def test_clients_find_blocks_all_over_the_drives() -> None:
+    """A scan by birth is in few places at a time; what is read beside it lies in every metaslab."""
+    busy = resolved_for("write-once-archive", "zol-0.7", load=[{"kind": "random-read", "rate": 100}])
+    population, model = miniature(busy, blocks=EXTENT), plane_model(busy)
+    blocks = ScanBlocks(tile_setup(busy, model, population))
+    asked = blocks.client_items()
+    assert asked.min() >= len(population.table), "items of their own"
+    data = ~population.table.is_metadata
+    assert (blocks.items.psize[asked] == population.table.psize[data]).all()
+    space = busy.vdevs[0].slab_bytes * busy.vdevs[0].slab_count
+    places = blocks.items.offset[asked] / space
+    assert np.percentile(places, [5, 95]) == pytest.approx(
+        np.percentile(population.asked.dva_offset[data, 0], [5, 95]) / space
+    )
+    assert np.ptp(places) > 10 * np.ptp(population.table.dva_offset[data, 0]) / space
+    above = replace(tile_setup(busy, model, population), imported=True)
+    tree = ScanBlocks(above)._above()
+    assert (tree[asked] == tree[: len(population.table)][data]).all()
+    assert ScanBlocks(tile_setup(busy, replace(model, clients=()), population)).client_items().size == 0
+
+
+def test_beside_clients_a_population_takes_as_long_whatever_its_size() -> None:
+    """Read within the one place where a small scan is, they cost next to nothing: 11 h of 37."""
+    stated = {"layout": "mirror2", "fill": 0.35, "release": "zol-0.7", "history": "write-once-archive"}
+    load = [{"kind": "random-read", "rate": 100}]
+    case = case_of(Scenario.from_dict({**stated, "load": load, "drive": "wd40efrx"}))
+    model = plane_model(case)
+    small, large = (
+        run_pool(case, miniature(case, blocks=blocks), model).time_s for blocks in (9_375, 75_000)
+    )
+    assert small == pytest.approx(large, rel=0.08)
 
 
 @pytest.mark.slow

@@ -62,6 +62,21 @@ def test_the_heap_lies_where_the_rate_is_the_mean_of_all_places(history: str) ->
     assert found == pytest.approx(wanted, rel=0.01)
 
 
+def test_several_heaps_lie_each_where_its_own_part_has_its_mean() -> None:
+    _, table, reduced, real = pool_of("home-nas")
+    one, four = (gathered(table, 0, reduced, real, heaps) for heaps in (1, 4))
+    here = table.dva_vdev == 0
+    slab = reduced.slab_of(table.dva_offset[here])
+    place = four.dva_offset[here] / (real.slab_bytes * real.slab_count)
+    for each in range(4):
+        own = slab * 4 // reduced.slab_count == each
+        assert np.ptp(place[own]) < 0.01
+        assert each / 4 < place[own].mean() < (each + 1) / 4
+        shifts = (four.dva_offset - one.dva_offset)[here][own]
+        assert np.ptp(shifts) <= reduced.slab_count * real.row_bytes, "within a heap as in one"
+    assert ((four.dva_offset - table.dva_offset)[here] % real.row_bytes == 0).all()
+
+
 def test_a_vdev_with_nothing_on_it_stays_as_it_is() -> None:
     _, table, reduced, real = pool_of("home-nas")
     assert gathered(table, 7, reduced, real) is table

@@ -16,10 +16,12 @@ from zsim.base.constants import constant
 from zsim.pool.blocks import BlockTable
 from zsim.pool.recipes.recipe import TopLevel
 
+I64 = NDArray[np.int64]
+
 LOSS = constant("population.rate_loss")
 
 
-def gathered(table: BlockTable, number: int, reduced: TopLevel, real: TopLevel) -> BlockTable:
+def gathered(table: BlockTable, number: int, reduced: TopLevel, real: TopLevel, heaps: int = 1) -> BlockTable:
     """Return a table in which what lies in one metaslab follows at once on what lies in the one before it.
 
     Parameters
@@ -29,6 +31,8 @@ def gathered(table: BlockTable, number: int, reduced: TopLevel, real: TopLevel) 
         Of the vdev, in the table.
     reduced, real : TopLevel
         The vdev of the miniature, and the one that it stands for.
+    heaps : int
+        So many, each of as many metaslabs that follow one another.
 
     Returns
     -------
@@ -38,31 +42,37 @@ def gathered(table: BlockTable, number: int, reduced: TopLevel, real: TopLevel) 
     Notes
     -----
     At a share x of the capacity a disk moves ``sqrt(1 - x * loss)`` of its outer rate
-    (`zsim.drives.models.model.zone_rates`): the heap lies where its inverse is what it is in the mean over
+    (`zsim.drives.models.model.zone_rates`): a heap lies where its inverse is what it is in the mean over
     the bytes at their places in the real pool.
     """
     place = np.flatnonzero(table.dva_vdev.ravel() == number)
     if len(place) == 0:
         return table
     offset, asize = table.dva_offset.ravel()[place], table.dva_asize.ravel()[place]
-    slab, count = reduced.slab_of(offset), len(reduced.slab_starts())
+    slab, found = reduced.slab_of(offset), table.dva_offset.ravel().copy()
+    heap = slab * heaps // len(reduced.slab_starts())
+    for each in np.unique(heap):
+        here = heap == each
+        found[place[here]] = _in_one_heap(offset[here], asize[here], slab[here], reduced, real)
+    return replace(table, dva_offset=found.reshape(table.dva_offset.shape))
+
+
+def _in_one_heap(offset: I64, asize: I64, slab: I64, reduced: TopLevel, real: TopLevel) -> I64:
+    """Return where blocks lie in one heap [bytes]."""
+    count = len(reduced.slab_starts())
     begin, end = _ends(slab, offset, asize, count)
     used, row = np.flatnonzero(end > 0), reduced.row_bytes
     room = np.zeros(count, np.int64)
     room[used[1:]] = (begin[used[1:]] - end[used[:-1]]) // row * row
-    moved = offset - np.cumsum(room)[slab]
+    moved: I64 = offset - np.cumsum(room)[slab]
     held = np.bincount(slab, weights=asize, minlength=count).astype(np.float64)
     space, begins, ends = real.slab_bytes * real.slab_count, int(moved.min()), int((moved + asize).max())
     wanted = int(_mean_place(held) * space) - int(np.average(moved, weights=asize))
     moved += max(-(begins // row), min(wanted, space - ends) // row) * row
-    found = table.dva_offset.ravel().copy()
-    found[place] = moved
-    return replace(table, dva_offset=found.reshape(table.dva_offset.shape))
+    return moved
 
 
-def _ends(
-    slab: NDArray[np.int64], offset: NDArray[np.int64], asize: NDArray[np.int64], count: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _ends(slab: I64, offset: I64, asize: I64, count: int) -> tuple[I64, I64]:
     """Return where what lies in each metaslab begins and ends; an end of 0 where nothing does."""
     begin, end = np.full(count, np.iinfo(np.int64).max), np.zeros(count, np.int64)
     np.minimum.at(begin, slab, offset)
