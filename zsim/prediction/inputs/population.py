@@ -19,6 +19,7 @@ from zsim.pool.measured.block_list import Order, chosen_vdevs, sample_blocks
 from zsim.pool.measured.free_space import placed_by
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
 from zsim.pool.miniature.census import thinned
+from zsim.pool.miniature.gathering import gathered
 from zsim.pool.miniature.shape import MAX_VDEVS
 from zsim.pool.miniature.shape import Miniature as PoolMiniature
 from zsim.pool.miniature.spreading import spread
@@ -199,6 +200,15 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
         levels,
         pool.written,
     )
+
+
+def in_one_heap(case: Case, pool: WorldPopulation) -> BlockTable:
+    """Return the blocks of a population with its metaslabs one behind the other; see `gathered`."""
+    table = pool.table
+    for number, level in pool.levels.items():
+        if level.spec.alloc_class == NORMAL:
+            table = gathered(table, number, level, case.vdevs[number])
+    return table
 
 
 def _large_enough(case: Case, blocks: int) -> tuple[PoolMiniature, str]:

@@ -17,9 +17,8 @@ from zsim.operation.memory_limit import MemoryLimit, extent_rules
 from zsim.operation.result import seconds_of
 from zsim.operation.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
-from zsim.pool.miniature.gathering import gathered
 from zsim.prediction.inputs.clients import has_hours
-from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.inputs.population import WorldPopulation, in_one_heap, miniature
 from zsim.prediction.inputs.room import make_room
 from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup
 from zsim.prediction.runs.sampling.rounds import ScanMemory
@@ -191,11 +190,7 @@ def _placed(case: Case, pool: WorldPopulation) -> BlockTable:
     """Return the blocks of a tile where the media rate is the mean over those of all tiles."""
     if pool.visited is None:
         return _in_the_middle(case, pool)
-    table = pool.table
-    for number, level in pool.levels.items():
-        if level.spec.alloc_class == NORMAL:
-            table = gathered(table, number, level, case.vdevs[number])
-    return table
+    return in_one_heap(case, pool)
 
 
 def _in_the_middle(case: Case, pool: WorldPopulation) -> BlockTable:
