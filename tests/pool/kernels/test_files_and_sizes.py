@@ -436,8 +436,8 @@ def test_files_fill_a_pool_in_which_records_take_less_than_one_of_the_mean_size_
     """
     ratios = ((1.0, 0.5), (0.7, 0.25), (0.5, 0.25))
     made = recipe(
-        Fill(0.6), units=2000, spec=VdevSpec.draid(2, 8, 24, 2), records=(RecordClass(128 * KIB, ratios=ratios),),
-        files=FileSizes("fixed", 256 * KIB),
+        Fill(0.6), units=2000, spec=VdevSpec.draid(2, 8, 24, 2),
+        records=(RecordClass(128 * KIB, ratios=ratios),), files=FileSizes("fixed", 256 * KIB),
     )  # fmt: skip
     assert expansion(made) == pytest.approx(40 / 32)
     files = draw_files(made, 1)

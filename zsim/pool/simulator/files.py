@@ -72,8 +72,8 @@ def draw_files(recipe: PoolRecipe, seed: int) -> Files:
 def _planned(recipe: PoolRecipe) -> float:
     """Return how many bytes of files are drawn for each allocated byte that the pool is to hold.
 
-    Whole stripes of a dRAID make of a mean compressed size what none of the records takes: of `expansion` alone
-    it may be too little.
+    Whole stripes of a dRAID make of a mean compressed size what none of the records takes: of `expansion`
+    alone it may be too little.
     """
     return max(SPARE_DATA / expansion(recipe), LEAST_SPARE / _least_expansion(recipe))
 
