@@ -219,7 +219,7 @@ def test_a_stream_from_the_start_of_a_band_never_meets_the_cache():
 def test_what_is_cached_is_counted_and_cleaned_to_nothing():
     drive, rates, state, sizes, _ = shingled()
     for number in range(50):
-        smr_parts(drive, rates, state, sizes, 7 * sizes[0] * number + 4096, 8192)
+        smr_parts(drive, rates, state, sizes, 7 * sizes[0] * number + 4096, 8192, False)
     assert (state[0][CACHED_BYTES], state[0][CACHED_WRITES]) == (50 * 8192, 50)
     seconds = 0.0
     for _ in range(50):
@@ -233,14 +233,14 @@ def test_what_is_cached_is_counted_and_cleaned_to_nothing():
 def test_a_write_past_the_nominal_end_counts_as_one_of_the_last_band():
     """Drives hold a little more than their nominal capacity; the table of bands has no row for it."""
     drive, rates, state, sizes, parameters = shingled()
-    smr_parts(drive, rates, state, sizes, parameters.capacity_bytes + 3 * sizes[0] + 4096, 8192)
+    smr_parts(drive, rates, state, sizes, parameters.capacity_bytes + 3 * sizes[0] + 4096, 8192, False)
     assert np.flatnonzero(state[1][0]).tolist() == [state[1].shape[1] - 1]
 
 
 def test_a_write_before_the_beginning_counts_as_one_of_the_first_band():
     drive, rates, state, sizes, _ = shingled()
     for band in (1, 5, 1 << 30):
-        smr_parts(drive, rates, state, sizes, 4096 - band * sizes[0], 8192)
+        smr_parts(drive, rates, state, sizes, 4096 - band * sizes[0], 8192, False)
     assert np.flatnonzero(state[1][0]).tolist() == [0]
     assert state[1][0, 0] == 3 * 8192
 
@@ -261,7 +261,7 @@ def test_random_writes_fall_to_single_digits_when_the_writes_or_the_bytes_are_us
 
 def test_idle_time_cleans_and_a_short_pause_does_not():
     drive, rates, state, sizes, parameters = shingled()
-    smr_parts(drive, rates, state, sizes, 10_000_000_000 + 4096, 8192)
+    smr_parts(drive, rates, state, sizes, 10_000_000_000 + 4096, 8192, False)
     idle = parameters.smr_idle_s
     assert smr_idle(drive, rates, state, sizes, idle, 0.5 * idle) == 0.0
     assert state[0][CACHED_WRITES] == 1

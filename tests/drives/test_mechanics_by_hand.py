@@ -408,7 +408,8 @@ def test_of_a_drive_of_which_nothing_is_said_nothing_special_is_taken() -> None:
     assert (plain.read_pass_under_bytes, plain.write_pass_under_bytes) == (-1, -1), "the angle decides"
     assert plain.flash_write_latency_s < 0, "that of reads"
     assert (plain.flash_read_rate, plain.flash_write_rate, plain.slc_rate_after) == (500e6,) * 3
-    assert (plain.smr_idle_s, plain.smr_cleaning, plain.destage) == (1.0, 1.0, "queue")
+    assert (plain.smr_idle_s, plain.smr_cleaning, plain.smr_fixed) == (1.0, 1.0, 1.0)
+    assert (plain.destage, plain.smr_reduced) == ("queue", False)
     nothing = (
         "phase_revolutions", "seek_short_b_s", "seek_long_e_s", "write_settle_s", "read_overhead_s",
         "write_overhead_s", "read_segments", "seekless_bytes", "write_cache_bytes", "flash_latency_min_s",

@@ -24,6 +24,7 @@ from zsim.drives.physics.smr import (
     CACHED_WRITES,
     CLEANED,
     HEAD,
+    IN_CACHE,
     PRIOR_BYTES,
     PRIOR_WRITES,
     clean_band,
@@ -75,43 +76,44 @@ def seek_s(distance: int, *, write: bool) -> float:
 
 def test_a_stream_from_the_beginning_of_a_band_goes_straight_to_it() -> None:
     drive, rates, state = made()
-    first = smr_parts(drive, rates, state, SIZES, 2 * BAND, MIB)
+    first = smr_parts(drive, rates, state, SIZES, 2 * BAND, MIB, False)
     assert first == pytest.approx((0.0, seek_s(2 * BAND, write=True) + TURN / 2, MIB / RATE))
-    assert smr_parts(drive, rates, state, SIZES, 2 * BAND + MIB, MIB) == pytest.approx((0.0, 0.0, MIB / RATE))
+    goes_on = smr_parts(drive, rates, state, SIZES, 2 * BAND + MIB, MIB, False)
+    assert goes_on == pytest.approx((0.0, 0.0, MIB / RATE))
     assert state[0][CACHED_WRITES] == 0
     # A gap, and it is a stream no more.
-    smr_parts(drive, rates, state, SIZES, 2 * BAND + 3 * MIB, 4096)
+    smr_parts(drive, rates, state, SIZES, 2 * BAND + 3 * MIB, 4096, False)
     assert state[0][CACHED_WRITES] == 1
 
 
 def test_a_stream_goes_on_into_the_next_band_and_zones_have_their_rates() -> None:
     drive, rates, state = made()
     begin = 31 * BAND
-    smr_parts(drive, rates, state, SIZES, begin, BAND)
-    _, reach, transfer = smr_parts(drive, rates, state, SIZES, begin + BAND, MIB)
+    smr_parts(drive, rates, state, SIZES, begin, BAND, False)
+    _, reach, transfer = smr_parts(drive, rates, state, SIZES, begin + BAND, MIB, False)
     # Band 32 of 64 is the first of the second zone.
     assert (reach, transfer) == (0.0, pytest.approx(MIB / (RATE / 2)))
     assert rate_of_band(drive, rates, 31, BAND) == RATE
     assert rate_of_band(drive, rates, 32, BAND) == RATE / 2
     # Back at the beginning of a band the arm moves by the distance.
-    _, reach, _ = smr_parts(drive, rates, state, SIZES, 8 * BAND, 4096)
+    _, reach, _ = smr_parts(drive, rates, state, SIZES, 8 * BAND, 4096, False)
     gone = begin + BAND + MIB - 8 * BAND
     assert reach == pytest.approx(seek_s(gone, write=True) + TURN / 2)
 
 
 def test_what_lies_in_the_middle_of_a_band_goes_to_the_cache_at_the_rim() -> None:
     drive, rates, state = made()
-    smr_parts(drive, rates, state, SIZES, 8 * BAND, MIB)
+    smr_parts(drive, rates, state, SIZES, 8 * BAND, MIB, False)
     head = 8 * BAND + MIB
-    cleaning, reach, transfer = smr_parts(drive, rates, state, SIZES, 40 * BAND + 4096, 8192)
+    cleaning, reach, transfer = smr_parts(drive, rates, state, SIZES, 40 * BAND + 4096, 8192, False)
     assert cleaning == 0.0
     assert reach == pytest.approx(seek_s(head, write=True) + TURN / 2)
     assert transfer == pytest.approx(8192 / RATE), "the cache lies at the rim, whatever the band's rate"
     assert (state[0][CACHED_BYTES], state[0][CACHED_WRITES]) == (8192, 1)
     # The next one in the cache needs no arm.
-    assert smr_parts(drive, rates, state, SIZES, 50 * BAND + 4096, 8192)[1] == 0.0
+    assert smr_parts(drive, rates, state, SIZES, 50 * BAND + 4096, 8192, False)[1] == 0.0
     # A band of which something is cached takes no stream: it would be older than what is cached.
-    smr_parts(drive, rates, state, SIZES, 40 * BAND, MIB)
+    smr_parts(drive, rates, state, SIZES, 40 * BAND, MIB, False)
     assert state[0][CACHED_WRITES] == 3
 
 
@@ -119,26 +121,26 @@ def test_a_band_is_cleaned_by_reading_and_writing_it_once() -> None:
     """Skylight's read-modify-write: gather what is cached, go there and back, read the band and write it."""
     drive, rates, state = made()
     for number in range(3):
-        smr_parts(drive, rates, state, SIZES, 40 * BAND + 4096 + number * MIB, 8192)
+        smr_parts(drive, rates, state, SIZES, 40 * BAND + 4096 + number * MIB, 8192, False)
     half = TURN / 2
     gather = 1 * (seek_s(0, write=False) + half) + 3 * 8192 / RATE
-    travel = 2 * seek_s(40 * BAND, write=False) + 0.0005
+    travel = 2 * seek_s(40 * BAND, write=False) + 0.0005 + half
     expected = 1.5 * (gather + travel + 2 * (half + BAND / (RATE / 2)))
     assert rewrite_time(drive, rates, 40, BAND, 1, 3 * 8192) == pytest.approx(expected)
     assert clean_band(drive, rates, state, BAND) == pytest.approx(expected), "one run: one after the other"
     assert state[0][CLEANED] == 1
-    assert state[0][HEAD] == 41 * BAND
+    assert state[0][HEAD] == IN_CACHE, "it has come back, so that the next write there needs no arm"
     assert clean_band(drive, rates, state, BAND) == 0.0
 
 
 def test_writes_in_turn_to_two_bands_are_runs_of_their_own() -> None:
     drive, rates, state = made()
     for number in range(6):
-        smr_parts(drive, rates, state, SIZES, (3 + number % 2) * BAND + 4096 * (number + 1), 4096)
+        smr_parts(drive, rates, state, SIZES, (3 + number % 2) * BAND + 4096 * (number + 1), 4096, False)
     expected = rewrite_time(drive, rates, 3, BAND, 3, 3 * 4096)
     assert clean_band(drive, rates, state, BAND) == pytest.approx(expected), "the oldest band, of three runs"
     assert (state[0][CACHED_BYTES], state[0][CACHED_WRITES]) == (3 * 4096, 3)
-    assert state[0][HEAD] == 4 * BAND
+    assert state[0][HEAD] == IN_CACHE
 
 
 @pytest.mark.parametrize(("length", "fitting"), [(8192, 100), (MIB, 4), (MIB + 1, 3)])
@@ -146,68 +148,88 @@ def test_the_cache_is_full_by_bytes_or_by_writes(length: int, fitting: int) -> N
     """4 MiB or 100 writes, whichever comes first; then the oldest band is cleaned to make room."""
     drive, rates, state = made()
     for number in range(fitting):
-        assert smr_parts(drive, rates, state, SIZES, (number % 60) * BAND + 4096, length)[0] == 0.0
+        assert smr_parts(drive, rates, state, SIZES, (number % 60) * BAND + 4096, length, False)[0] == 0.0
     oldest = rewrite_time(
         drive, rates, 0, BAND, -(-fitting // 60), sum(length for n in range(fitting) if n % 60 == 0)
     )
-    assert smr_parts(drive, rates, state, SIZES, 61 * BAND + 4096, length)[0] == pytest.approx(oldest)
+    assert smr_parts(drive, rates, state, SIZES, 61 * BAND + 4096, length, False)[0] == pytest.approx(oldest)
     assert state[0][CLEANED] == 1
 
 
 def test_a_cache_that_was_full_before_is_emptied_of_bands_like_those_of_the_run() -> None:
-    """Its bands are as full as the run's; before there are some to judge by, room is made for nothing."""
-    drive, rates, state = made(smr_prior=1.0)
-    assert (state[0][PRIOR_BYTES], state[0][PRIOR_WRITES]) == (CACHE, WRITES)
-    times = []
+    """Its bands are as full as the run's; before there are some to judge by, they are taken as full."""
+    drive, rates, state = made(smr_prior=1.0, smr_cache_bytes=3 * BAND)
+    sizes, times = (BAND, 3 * BAND, WRITES), []
     for number in range(40):
         # Each band gets four writes in turn, so that bands are alike.
-        cleaning, _, _ = smr_parts(
-            drive, rates, state, SIZES, (number // 4) * BAND + 4096 * (number % 4 + 1), 4096
-        )
-        times.append(cleaning)
-    assert times[0] == 0.0
-    assert state[0][CLEANED] > 0
-    held = state[0][CACHED_WRITES] + state[0][PRIOR_WRITES]
-    assert held <= WRITES
-    assert max(times) == pytest.approx(rewrite_time(drive, rates, 0, BAND, 1, 4 * 4096), rel=0.2)
+        place = (number // 4) * BAND + MIB * (number % 4 + 1)
+        times.append(smr_parts(drive, rates, state, sizes, place, MIB, False)[0])
+    assert times[0] == pytest.approx(rewrite_time(drive, rates, 0, BAND, 1, BAND))
+    assert set(times[1:16]) == {0.0}, "a full band makes room for 16 MiB"
+    assert state[0][CLEANED] > 1
+    assert state[0][CACHED_BYTES] + state[0][PRIOR_BYTES] <= 3 * BAND
+    assert max(times[1:]) == pytest.approx(rewrite_time(drive, rates, 0, BAND, 1, 4 * MIB), rel=0.01)
 
 
-def test_one_band_is_not_enough_to_judge_by() -> None:
+def test_while_there_is_nothing_to_judge_by_a_band_from_before_is_full() -> None:
     drive, rates, state = made(smr_prior=0.5)
     for number in range(4):
-        smr_parts(drive, rates, state, SIZES, 4096 * (number + 1), 4096)
-    assert clean_prior_band(drive, rates, state, SIZES, 30, 8192) == 0.0
-    assert state[0][CLEANED] == 0
-    assert CACHE // 2 - state[0][PRIOR_BYTES] == 8192, "room for the write that waits, for nothing"
+        smr_parts(drive, rates, state, SIZES, 4096 * (number + 1), 4096, False)
+    full = rewrite_time(drive, rates, 30, BAND, 1, BAND)
+    assert clean_prior_band(drive, rates, state, SIZES, 30, 8192) == pytest.approx(full)
+    assert state[0][CLEANED] == 1
+    assert state[0][PRIOR_BYTES] == 0, "half of the cache is less than a band"
+
+
+def test_what_comes_again_in_every_txg_has_no_band_of_its_own_in_a_small_cache() -> None:
+    """It takes room in the band that was begun last; a cache that holds nothing begins one for it."""
+    drive, rates, state = made()
+    smr_parts(drive, rates, state, SIZES, 50 * BAND + 4096, 4096, True)
+    smr_parts(drive, rates, state, SIZES, 3 * BAND + 4096, 4096, False)
+    for number in range(5):
+        smr_parts(drive, rates, state, SIZES, (number + 10) * BAND + 4096, 4096, True)
+    assert np.flatnonzero(state[1][0]).tolist() == [3, 50]
+    assert (state[1][0][3], state[0][CACHED_BYTES]) == (6 * 4096, 7 * 4096)
+
+
+@pytest.mark.parametrize("runs", [1, 4])
+def test_a_part_of_a_band_has_its_part_of_what_a_band_has_once(runs: int) -> None:
+    """Eight parts take what the whole one does, but for seeks shorter by less than a band."""
+    drive, rates, _ = made()
+    part, _, _ = made(smr_fixed=1 / 8)
+    whole = rewrite_time(drive, rates, 5, BAND, runs, MIB)
+    gathered = 1.5 * (runs - 1) * (seek_s(0, write=False) + TURN / 2)
+    parts = 8 * (rewrite_time(part, rates, 40, BAND // 8, runs, MIB // 8) - gathered) + gathered
+    assert parts == pytest.approx(whole)
 
 
 def test_a_band_from_before_is_as_full_as_those_of_the_run() -> None:
     """Of bands with four writes of 4 KiB each, one that goes frees 16 KiB and four writes."""
     drive, rates, state = made(smr_prior=0.5)
     for number in range(20):
-        smr_parts(drive, rates, state, SIZES, (number // 4) * BAND + 4096 * (number % 4 + 1), 4096)
+        smr_parts(drive, rates, state, SIZES, (number // 4) * BAND + 4096 * (number % 4 + 1), 4096, False)
     before = state[0].copy()
     assert (before[PRIOR_BYTES], before[PRIOR_WRITES]) == (CACHE // 2, WRITES // 2)
     seconds = clean_prior_band(drive, rates, state, SIZES, 30, 4096)
     assert seconds == pytest.approx(rewrite_time(drive, rates, 30, BAND, 1, 4 * 4096))
     assert before[PRIOR_BYTES] - state[0][PRIOR_BYTES] == 4 * 4096
     assert before[PRIOR_WRITES] - state[0][PRIOR_WRITES] == 4
-    assert state[0][HEAD] == 31 * BAND
+    assert state[0][HEAD] == IN_CACHE
     assert (state[0][CACHED_BYTES], state[0][CACHED_WRITES]) == (20 * 4096, 20), "the run's own stay"
 
 
-@pytest.mark.parametrize(("left", "writes"), [(10, 7), (MIB, 1), (4096, 7)])
+@pytest.mark.parametrize(("left", "writes"), [(10, 7000), (2 * BAND, 1), (BAND, 7000)])
 def test_the_last_band_from_before_takes_what_is_left_of_bytes_and_writes(left: int, writes: int) -> None:
-    """Room for 4 KiB takes one write: of 10 bytes or of one write nothing is left, nor of the other."""
+    """A full band of writes of 4 KiB: of 10 bytes or of one write nothing is left, nor of the other."""
     drive, rates, state = made(smr_prior=0.5)
     state[0][PRIOR_BYTES], state[0][PRIOR_WRITES] = left, writes
-    assert clean_prior_band(drive, rates, state, SIZES, 30, 4096) == 0.0
+    clean_prior_band(drive, rates, state, SIZES, 30, 4096)
     assert (state[0][PRIOR_BYTES], state[0][PRIOR_WRITES]) == (0, 0)
 
 
 def test_some_of_the_bands_from_before_are_left_while_there_are_bytes_and_writes() -> None:
     drive, rates, state = made(smr_prior=0.5)
-    state[0][PRIOR_BYTES], state[0][PRIOR_WRITES] = 4097, 2
+    state[0][PRIOR_BYTES], state[0][PRIOR_WRITES] = BAND + 1, BAND // 4096 + 1
     clean_prior_band(drive, rates, state, SIZES, 30, 4096)
     assert (state[0][PRIOR_BYTES], state[0][PRIOR_WRITES]) == (1, 1)
 
@@ -215,7 +237,7 @@ def test_some_of_the_bands_from_before_are_left_while_there_are_bytes_and_writes
 def test_idle_time_cleans_after_a_rest_and_finishes_what_it_began() -> None:
     drive, rates, state = made()
     for band in (3, 4, 5):
-        smr_parts(drive, rates, state, SIZES, band * BAND + 4096, 4096)
+        smr_parts(drive, rates, state, SIZES, band * BAND + 4096, 4096, False)
     each = rewrite_time(drive, rates, 3, BAND, 1, 4096)
     assert smr_idle(drive, rates, state, SIZES, 1.0, 1.0) == 0.0
     assert state[0][CLEANED] == 0

@@ -354,7 +354,7 @@ def test_how_full_bands_are_is_the_mean_over_their_bytes_while_some_are_from_bef
         drive, rates, state = shingled()
         state[0][PRIOR_BYTES], state[0][PRIOR_WRITES] = prior * 4096, prior
         for place in (4096, 8192, BAND + 4096):
-            smr_parts(drive, rates, state, SIZES, place, 4096)
+            smr_parts(drive, rates, state, SIZES, place, 4096, False)
         assert state[0][SQUARES] == squares
         assert state[0][CACHED_BYTES] == 3 * 4096
 
@@ -362,18 +362,18 @@ def test_how_full_bands_are_is_the_mean_over_their_bytes_while_some_are_from_bef
 def test_two_bands_alike_are_enough_to_judge_by() -> None:
     drive, rates, state = shingled(smr_prior=0.5)
     for band in (3, 5):
-        smr_parts(drive, rates, state, SIZES, band * BAND + 4096, 8192)
+        smr_parts(drive, rates, state, SIZES, band * BAND + 4096, 8192, False)
     expected = rewrite_time(drive, rates, 30, BAND, 1, 8192)
     assert clean_prior_band(drive, rates, state, SIZES, 30, 4096) == pytest.approx(expected)
 
 
 def test_a_band_that_was_cleaned_takes_a_stream_again() -> None:
     drive, rates, state = shingled()
-    smr_parts(drive, rates, state, SIZES, 3 * BAND + 4096, 4096)
+    smr_parts(drive, rates, state, SIZES, 3 * BAND + 4096, 4096, False)
     clean_band(drive, rates, state, BAND)
     assert not state[1].any(), "nothing is cached for any band"
     assert (state[0][CACHED_BYTES], state[0][CACHED_WRITES]) == (0, 0)
-    smr_parts(drive, rates, state, SIZES, 3 * BAND, 4096)
+    smr_parts(drive, rates, state, SIZES, 3 * BAND, 4096, False)
     assert state[0][CACHED_WRITES] == 0
 
 

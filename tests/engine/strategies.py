@@ -113,6 +113,8 @@ DRIVE: dict[str, st.SearchStrategy[Any]] = {
     "smr_idle_s": choice(0.0, 0.01, 1.0),
     "smr_prior": choice(0.0, 0.0, 0.9, 1.0),
     "smr_cleaning": choice(0.5, 1.0, 2.0),
+    "smr_fixed": choice(1.0, 1.0, 0.1),
+    "smr_reduced": choice(False, True),
     "rotating": st.booleans(),
 }
 FLASH = DRIVE | {

@@ -429,6 +429,22 @@ def test_as_many_files_are_drawn_as_fill_the_pool_and_some_to_spare(datasets: in
     assert len(draw_files(recipe(), 1)) >= 16
 
 
+def test_files_fill_a_pool_in_which_records_take_less_than_one_of_the_mean_size_does() -> None:
+    """128K compressed to 80 % in the mean is four rows of eight sectors; none of these three takes that much.
+
+    Whole: four rows of ten; 70 %: three; half: two.  Of a mean record alone a fifth too little was planned.
+    """
+    ratios = ((1.0, 0.5), (0.7, 0.25), (0.5, 0.25))
+    made = recipe(
+        Fill(0.6), units=2000, spec=VdevSpec.draid(2, 8, 24, 2),
+        records=(RecordClass(128 * KIB, ratios=ratios),), files=FileSizes("fixed", 256 * KIB),
+    )  # fmt: skip
+    assert expansion(made) == pytest.approx(40 / 32)
+    files = draw_files(made, 1)
+    taken = (0.5 * 40 + 0.25 * 30 + 0.25 * 20) / 32 * float((files.records * files.lsize).sum())
+    assert 1.04 * 0.6 * made.space < taken < 1.2 * 0.6 * made.space
+
+
 def test_small_records_that_go_elsewhere_do_not_fill_the_data_vdevs() -> None:
     made = special_recipe(indirects=True)
     without = replace(made, small_blocks=SmallBlocks())

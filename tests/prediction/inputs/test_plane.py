@@ -173,19 +173,22 @@ def test_a_miniature_of_a_conventional_disk_is_the_disk() -> None:
     assert in_miniature(plane, 100.0, 2.0, 1e9, in_order=True) == plane
 
 
-def test_a_shingled_drive_keeps_its_bands_where_they_are_small_against_the_data() -> None:
+def test_a_shingled_drive_keeps_its_bands_where_the_data_fill_enough_of_them() -> None:
     drive = plane_model(case(drive="st8000dm004")).leaves[0].drive
     plane = plane_model(case(drive="st8000dm004"))
     large = in_miniature(plane, 100.0, 1.5, 64.0 * drive.smr_band_bytes, in_order=True).leaves[0].drive
-    assert large.smr_band_bytes == drive.smr_band_bytes
+    assert (large.smr_band_bytes, large.smr_fixed) == (drive.smr_band_bytes, 1.0)
     assert large.smr_cleaning == pytest.approx(1.5)
-    assert large.smr_prior == pytest.approx(0.99)
+    room = (1.0 - large.smr_prior) * large.smr_cache_bytes
+    assert room == pytest.approx(drive.smr_cache_bytes / 100.0)
 
 
-def test_smaller_bands_cost_in_proportion_to_what_they_hold() -> None:
+def test_smaller_bands_have_their_part_of_what_a_band_has_once() -> None:
     plane = plane_model(case(drive="st8000dm004"))
     drive = plane.leaves[0].drive
-    small = in_miniature(plane, 100.0, 1.0, 4.0 * drive.smr_band_bytes, in_order=False).leaves[0].drive
+    small = in_miniature(plane, 100.0, 1.0, 8.0 * drive.smr_band_bytes, in_order=True).leaves[0].drive
     assert small.smr_band_bytes == drive.smr_band_bytes // 2
-    assert 0.9 < small.smr_cleaning <= 1.0, "the fixed part of a rewrite shrinks with it"
+    assert (small.smr_fixed, small.smr_cleaning) == (0.5, 1.0)
+    by_birth = in_miniature(plane, 100.0, 1.0, 4.0 * drive.smr_band_bytes, in_order=False).leaves[0].drive
+    assert (by_birth.smr_band_bytes, by_birth.smr_fixed) == (drive.smr_band_bytes // 2, 1.0)
     assert small.smr_cache_bytes < drive.smr_cache_bytes

@@ -10,7 +10,14 @@ from zsim.case.resolve import resolve
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import PlaneModel
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.inputs.shingled import BANDS_IN_SLAB, LEAST_BAND, in_miniature
+from zsim.prediction.inputs.shingled import (
+    BANDS,
+    BANDS_BY_BIRTH,
+    CACHED_BANDS,
+    CACHED_WRITE,
+    LEAST_BAND,
+    in_miniature,
+)
 from zsim.scenario.model import Scenario
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -30,16 +37,9 @@ def shingled(**changes: object) -> PlaneModel:
 
 
 def seen(
-    model: PlaneModel, scale: float, *, cleaning: float = 1.0, slab: float = 1e15, in_order: bool = True
+    model: PlaneModel, scale: float, *, cleaning: float = 1.0, stretch: float = 1e15, in_order: bool = True
 ) -> DriveParameters:
-    return in_miniature(model, scale, cleaning, slab, in_order=in_order).leaves[0].drive
-
-
-def rewrite_s(drive: DriveParameters) -> float:
-    """Return how long one band is read and written, its head moved there and the writes settled [s]."""
-    mean_rate = len(drive.zone_rates) / sum(1.0 / rate for rate in drive.zone_rates)
-    fixed = drive.revolution_s + 2.0 * drive.seek_short_a_s + drive.write_settle_s
-    return drive.smr_cleaning * (fixed + 2.0 * drive.smr_band_bytes / mean_rate)
+    return in_miniature(model, scale, cleaning, stretch, in_order=in_order).leaves[0].drive
 
 
 def test_a_drive_without_a_cache_that_fills_is_as_it_is() -> None:
@@ -54,11 +54,19 @@ def test_a_fast_region_is_as_much_smaller_as_what_is_written(scale: float, left:
     assert drive.slc_cache_bytes == left
 
 
-def test_in_the_order_of_addresses_the_cache_has_the_miniatures_share_of_room_left() -> None:
-    drive = seen(shingled(), 40.0)
-    assert drive.smr_cache_bytes == 32 * GIB
-    assert (1.0 - drive.smr_prior) * drive.smr_cache_bytes == pytest.approx(32 * GIB / 40)
-    assert seen(shingled(), 1.0).smr_prior == 0.0
+def test_by_address_the_cache_holds_some_bands_and_has_the_miniatures_share_of_room_left() -> None:
+    drive = seen(shingled(), 400.0)
+    assert drive.smr_cache_bytes == CACHED_BANDS * 256 * MIB
+    assert (1.0 - drive.smr_prior) * drive.smr_cache_bytes == pytest.approx(32 * GIB / 400, rel=1e-6)
+    assert drive.smr_cached_writes == CACHED_BANDS * 256 * MIB // CACHED_WRITE
+    assert drive.smr_reduced, "what comes again in every txg would be cleaned hundreds of times as often"
+
+
+def test_of_a_miniature_that_is_a_large_part_of_the_pool_the_cache_is_that_part() -> None:
+    drive = seen(shingled(), 4.0)
+    assert (drive.smr_cache_bytes, drive.smr_prior, drive.smr_reduced) == (8 * GIB, 0.0, True)
+    whole = seen(shingled(), 1.0)
+    assert whole == replace(shingled().leaves[0].drive, smr_prior=0.0)
 
 
 def test_in_the_order_of_birth_the_cache_is_as_much_smaller_as_the_miniature() -> None:
@@ -78,19 +86,18 @@ def test_a_cache_keeps_some_bands_however_small_the_miniature_is() -> None:
     assert seen(shingled(smr_cached_writes=3), 1e6, in_order=False).smr_cached_writes == 1
 
 
-def test_bands_are_small_against_what_a_miniature_writes_at_a_stretch() -> None:
-    slab = BANDS_IN_SLAB * 4 * MIB
-    assert seen(shingled(), 10.0, slab=float(slab)).smr_band_bytes == 4 * MIB
-    assert seen(shingled(), 10.0, slab=1.0).smr_band_bytes == LEAST_BAND
-    assert seen(shingled(), 10.0, slab=float(BANDS_IN_SLAB * 300 * MIB)).smr_band_bytes == 256 * MIB
+@pytest.mark.parametrize(("in_order", "bands"), [(True, BANDS), (False, BANDS_BY_BIRTH)])
+def test_bands_are_small_against_what_a_miniature_has_at_a_stretch(in_order: bool, bands: int) -> None:
+    stretch = float(bands * 4 * MIB)
+    assert seen(shingled(), 10.0, stretch=stretch, in_order=in_order).smr_band_bytes == 4 * MIB
+    assert seen(shingled(), 10.0, stretch=1.0, in_order=in_order).smr_band_bytes == LEAST_BAND
+    wide = float(bands * 300 * MIB)
+    assert seen(shingled(), 10.0, stretch=wide, in_order=in_order).smr_band_bytes == 256 * MIB
 
 
-@pytest.mark.parametrize("band", [2, 4, 64])
-def test_rewriting_all_bands_takes_as_long_whatever_their_size(band: int) -> None:
-    """A drive has as many more bands as they are smaller; each takes as much less of the time."""
-    model = shingled(smr_cleaning=1.0)
-    real = seen(model, 10.0, cleaning=1.7)
-    small = seen(model, 10.0, cleaning=1.7, slab=float(BANDS_IN_SLAB * band * MIB))
-    assert small.smr_band_bytes == band * MIB
-    assert rewrite_s(small) / small.smr_band_bytes == pytest.approx(rewrite_s(real) / real.smr_band_bytes)
-    assert real.smr_cleaning == 1.7
+def test_a_part_of_a_band_stands_for_that_part_by_address_and_for_a_band_by_birth() -> None:
+    """A sweep fills the parts one after the other; pieces that lie far apart each cost the way of the arm."""
+    stretch = float(BANDS * 4 * MIB)
+    assert seen(shingled(), 10.0, cleaning=1.7, stretch=stretch).smr_fixed == 4 / 256
+    assert seen(shingled(), 10.0, cleaning=1.7, stretch=stretch).smr_cleaning == 1.7
+    assert seen(shingled(), 10.0, stretch=stretch, in_order=False).smr_fixed == 1.0

@@ -19,7 +19,8 @@ from zsim.prediction.answer import brief, tables
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import Advice, Alternative, Quantiles
 from zsim.prediction.answer.tables import Grid, fitted, grid_text, wrapped
-from zsim.prediction.inputs.population import NoRoomError
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.population import NoRoomError, miniature
 from zsim.prediction.runs import advice, member, one_tile, rebuilding, what_if
 from zsim.prediction.runs.sampling.windows import WindowPlan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
@@ -96,10 +97,21 @@ def test_records_that_do_not_fit_the_memory_make_a_scan_short_of_it() -> None:
     assert not short(enough, of=case(memory="1G", release="zol-0.7"))
 
 
-def test_what_a_miniature_has_in_a_stretch_is_its_share_of_the_drive() -> None:
-    """Half of 4 TB, over a scale of 1000 and 8 stretches: 250 MB."""
-    pool: Any = SimpleNamespace(scale=1000.0, damaged=SimpleNamespace(stretches=8))
-    assert member.slab_bytes(case(), pool) == pytest.approx(0.5 * 4e12 / 8000.0)
+def test_what_a_miniature_has_on_a_drive_is_its_share_of_the_drive() -> None:
+    """Half of 4 TB, over a scale of 1000: 2 GB."""
+    pool: Any = SimpleNamespace(scale=1000.0)
+    assert member.held_bytes(case(), pool) == pytest.approx(0.5 * 4e12 / 1000.0)
+
+
+@pytest.mark.parametrize(("drive", "moved"), [("st8000dm004", True), ("wd40efrx", False)])
+def test_metaslabs_follow_one_another_where_a_sweep_fills_bands(drive: str, moved: bool) -> None:
+    """On a shingled drive: each has room behind it on a conventional one, and in a scan by birth."""
+    world = case(layout="mirror2", drive=drive, drive_size=None)
+    pool, model = miniature(world, blocks=2_000), plane_model(world)
+    found = member._placed(world, pool, model)
+    assert (found.table is not pool.table) is moved
+    assert np.ptp(found.table.dva_offset[:, 0]) <= np.ptp(pool.table.dva_offset[:, 0])
+    assert member._placed(world, replace(pool, visited=None), model).table is pool.table
 
 
 # Metaslabs of a rebuild.
@@ -122,10 +134,11 @@ def test_ranges_of_a_miniature_fill_metaslabs_over_and_over(monkeypatch: pytest.
         "allocated_ranges",
         lambda table, vdev: (np.array([10, 1000, 1050]), np.array([30, 1020, 1099])),
     )
-    level: Any = Level(slab_count=2, slab_bytes=100, unit=8)
+    level: Any = Level(slab_count=2, slab_bytes=100, unit=8, row_bytes=4)
     begin, end = rebuilding._laid_out(None, level, np.array([1, 3]), 500, 250)  # type: ignore[arg-type]
-    # Metaslab 1 begins at 500, in whole units of eight at 504; metaslab 3 at 1500, at 1504.
-    assert begin.tolist() == [504 + 10, 604, 604 + 50, 1504 + 10, 1604, 1604 + 50]
+    # Metaslab 1 begins at 500, in whole units of eight at 504; metaslab 3 at 1500, at 1504.  The first piece
+    # ends at 30, in whole rows of four at 32: what is free behind that is not between the two.
+    assert begin.tolist() == [504 + 10, 536, 536 + 50, 1504 + 10, 1536, 1536 + 50]
     assert (end - begin).tolist() == [20, 20, 49, 20, 20, 49]
 
 

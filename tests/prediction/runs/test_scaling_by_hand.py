@@ -260,9 +260,9 @@ def test_of_an_expansion_copying_and_the_txgs_of_its_start_are_added(monkeypatch
 
 
 def test_a_rebuild_is_what_its_copying_and_its_waits_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four metaslabs of 40 are there: caches are those of a tenth of the pool, metaslabs as they are."""
+    """A tenth of the bytes is there: caches are those of a tenth of the pool, metaslabs as they are."""
     reduced: list[Any] = []
-    sample = SimpleNamespace(of=40, metaslabs=4, metaslab_shift=30, table=[])
+    sample = SimpleNamespace(scale=10.0, metaslab_shift=30, table=[])
     monkeypatch.setattr(member, "sampled_metaslabs", lambda *given: sample)
     monkeypatch.setattr(member, "in_miniature", lambda *given, in_order: reduced.append((given, in_order)))
     monkeypatch.setattr(member, "cursors_of", lambda pool: ())
@@ -270,7 +270,7 @@ def test_a_rebuild_is_what_its_copying_and_its_waits_take(monkeypatch: pytest.Mo
     monkeypatch.setattr(member, "scaled_rebuild", lambda run, given: (80.0, 20.0, 3.0))
     one = case(layout="mirror2", operation="rebuild")
     found = member.run_member(one, pool=MINIATURE, model="plane")  # type: ignore[arg-type]
-    assert reduced == [(("plane", 10.0, one.member.shingling, float(1 << 30)), True)]
+    assert reduced == [(("plane", 10.0, one.member.shingling, float(one.damaged_size)), True)]
     assert (found.time_s, found.visit_s, found.issue_s, found.sync_s) == (100.0, 0.0, 80.0, 20.0)
     assert (found.scale, found.model) == (3.0, "plane")
     assert (Copying.made[0].operation, Copying.made[0].metaslab_shift) == ("rebuild", 30)

@@ -92,6 +92,12 @@ class DriveParameters:
         Share of the persistent cache that is full when a run begins, of bands filled as those of the run.
     smr_cleaning : float
         Factor on the time a band takes to be rewritten.
+    smr_fixed : float
+        Share of what is once a band (arm and turns) that each takes: less than 1 where bands stand for parts
+        of real ones.
+    smr_reduced : bool
+        Whether the persistent cache is as much smaller as a miniature of a pool: what is written again in
+        every transaction group would be cleaned many times as often.
     rotating : bool
         What the drive reports to ZFS (``vdev_nonrot`` is its opposite).
     """
@@ -139,4 +145,6 @@ class DriveParameters:
     smr_idle_s: float = 1.0
     smr_prior: float = 0.0
     smr_cleaning: float = 1.0
+    smr_fixed: float = 1.0
+    smr_reduced: bool = False
     rotating: bool = True

@@ -75,6 +75,8 @@ class DriveRecord:
     smr_writes: Int64
     smr_idle: Float64
     smr_cleaning: Float64
+    smr_fixed: Float64
+    smr_reduced: Int64
     highest_rate: Float64
     zones_per_byte: Float64
     # Offsets in 32 bits are counted in units of so many bits.
@@ -167,6 +169,8 @@ def _drive_row(drive: DriveParameters) -> tuple[float, ...]:
         drive.smr_cached_writes,
         drive.smr_idle_s,
         drive.smr_cleaning,
+        drive.smr_fixed,
+        int(drive.smr_reduced),
         max(drive.zone_rates, default=0.0),
         len(drive.zone_rates) / drive.capacity_bytes,
         max(0, int(drive.capacity_bytes).bit_length() - UNITS_BITS),

@@ -38,7 +38,7 @@ BAND, CACHE, WRITES = range(3)
 # Rows of the table of bands.
 BYTES, PIECES, RUNS = range(3)
 IN_CACHE = -1
-"""Where the head stands after an append to the persistent cache."""
+"""Where the head stands after an append to the persistent cache, and after a band was cleaned."""
 
 Shingles = tuple[I64, I64, I64]
 Sizes = tuple[int, int, int]
@@ -147,7 +147,7 @@ def clean_band(drive: DriveRecord, rates: F64, state: Shingles, band_size: int) 
     counters[CACHED_WRITES] -= bands[PIECES, band]
     for row in range(len(bands)):
         bands[row, band] = 0
-    counters[HEAD] = min((band + 1) * band_size, drive.capacity)
+    counters[HEAD] = IN_CACHE
     counters[CLEANED] += 1
     return float(seconds)
 
@@ -165,15 +165,16 @@ def rewrite_time(drive: DriveRecord, rates: F64, band: int, band_size: int, runs
 
     Notes
     -----
-    The cached runs are gathered (a short seek, half a turn each), the arm goes to the band and back, and
-    the band is read and written once (read-modify-write: Aghayev & Desnoyers, Skylight, FAST 2015).
-    `smr_cleaning` is the factor that reports of such drives leave open.
+    The cached runs are gathered (a short seek, half a turn each), the arm goes to the band and back to where
+    the log goes on, and the band is read and written once (read-modify-write: Aghayev & Desnoyers, Skylight,
+    FAST 2015).  `smr_cleaning` is the factor that reports of such drives leave open.  A band that stands for
+    a part of a real one has that part of what is once a band (`smr_fixed`).
     """
     rate = rate_of_band(drive, rates, band, band_size)
-    turn = drive.revolution / 2.0
-    gather = runs * (seek_time(drive, 0, False) + turn) + cached / rates[0]
-    travel = 2.0 * seek_time(drive, band * band_size, False) + drive.write_settle
-    rewrite = 2.0 * (turn + band_size / rate)
+    turn, share = drive.revolution / 2.0, drive.smr_fixed
+    gather = (runs - 1 + share) * (seek_time(drive, 0, False) + turn) + cached / rates[0]
+    travel = share * (2.0 * seek_time(drive, band * band_size, False) + drive.write_settle + turn)
+    rewrite = 2.0 * (share * turn + band_size / rate)
     return float(drive.smr_cleaning * (gather + travel + rewrite))
 
 
@@ -185,7 +186,7 @@ def clean_prior_band(
 
     A run that begins in the middle of a long one finds the cache full of bands like its own.  How full those
     are is the mean over the bytes, so that the little bands of txg writes count for little; until there is
-    enough to judge by, room is made for nothing.
+    enough to judge by, they are taken as full.
 
     Parameters
     ----------
@@ -201,14 +202,14 @@ def clean_prior_band(
         Of the write that waits [bytes].
     """
     counters, bands, _ = state
-    taken, pieces, seconds = length, 1, 0.0
+    taken, pieces = sizes[BAND], max(sizes[BAND] // length, 1)
     typical = counters[SQUARES] // max(counters[CACHED_BYTES], 1)
     if 0 < 2 * typical <= counters[CACHED_BYTES]:
         taken = typical
         pieces = max(typical * counters[CACHED_WRITES] // counters[CACHED_BYTES], 1)
-        seconds = rewrite_time(drive, rates, band, sizes[BAND], max(bands[RUNS, band], 1), typical)
-        counters[HEAD] = min((band + 1) * sizes[BAND], drive.capacity)
-        counters[CLEANED] += 1
+    seconds = rewrite_time(drive, rates, band, sizes[BAND], max(bands[RUNS, band], 1), taken)
+    counters[HEAD] = IN_CACHE
+    counters[CLEANED] += 1
     counters[PRIOR_BYTES] = max(counters[PRIOR_BYTES] - taken, 0)
     counters[PRIOR_WRITES] = max(counters[PRIOR_WRITES] - pieces, 0)
     # Whichever of the two held more bands than the other: the last one is gone.
@@ -242,7 +243,7 @@ def is_full(counters: I64, sizes: Sizes, length: int) -> bool:
 
 @njit
 def smr_parts(
-    drive: DriveRecord, rates: F64, state: Shingles, sizes: Sizes, offset: int, length: int
+    drive: DriveRecord, rates: F64, state: Shingles, sizes: Sizes, offset: int, length: int, again: bool
 ) -> tuple[float, float, float]:
     """Return how long a write waits for bands to be cleaned, is positioned and transferred; change the state.
 
@@ -258,6 +259,9 @@ def smr_parts(
         [bytes]; a write that crosses into another band counts as one of the band it begins in, one past the
         nominal end of the drive (pools are rounded, drives hold a little more) as one of the last band, one
         before its beginning as one of the first.
+    again : bool
+        Whether it is one of those that come again in every transaction group, on a drive whose persistent
+        cache is reduced: it takes room, but none of its own band is cleaned for it.
 
     Returns
     -------
@@ -278,6 +282,8 @@ def smr_parts(
             cleaning += clean_band(drive, rates, state, sizes[BAND])
     if counters[HEAD] != IN_CACHE:
         reach = seek_time(drive, counters[HEAD], True) + drive.revolution / 2.0
+    if again and counters[NEWEST] > counters[OLDEST]:
+        band = queue[(counters[NEWEST] - 1) % bands.shape[1]]
     if bands[PIECES, band] == 0:
         queue[counters[NEWEST] % bands.shape[1]] = band
         counters[NEWEST] += 1

@@ -158,8 +158,9 @@ def _serve_specially(
         shingles, sizes = shingles_of(table, leaf), (drive.band, drive.smr_cache, drive.smr_writes)
         if state.wrote_last == 0:
             shingles[0][HEAD] = head
+        again = drive.smr_reduced != 0 and command.scan == 0
         more, reach, transfer = smr_parts(
-            drive, rates_of(table, leaf), shingles, sizes, command.offset, command.length
+            drive, rates_of(table, leaf), shingles, sizes, command.offset, command.length, again
         )
         # The persistent cache lies at the outer edge.
         return (overhead, reach, 0.0, transfer), cleaning + more, max(shingles[0][HEAD], 0)

@@ -408,8 +408,9 @@ class Drive:
     def _write_shingled(self, command: Command, head: int, overhead: float) -> tuple[Parts, float]:
         if not self.state.wrote_last:
             self.shingles[0][HEAD] = head
+        again = self.parameters.smr_reduced and not command.scan
         cleaning, reach, transfer = smr_parts(
-            self.record, self.rates, self.shingles, self._smr_sizes, command.offset, command.length
+            self.record, self.rates, self.shingles, self._smr_sizes, command.offset, command.length, again
         )
         return (overhead, reach, 0.0, transfer), cleaning
 

@@ -15,6 +15,8 @@ from zsim.vdevs.arrays import asizes_on
 from zsim.vdevs.kind import SPECIAL, VdevSpec
 
 SPARE_DATA, SPARE_FILES = 1.2, 16
+LEAST_SPARE = 1.05
+"""Of the data that fill the pool, if records that compress well take as little room as they may."""
 GOLDEN = 0.618_033_988_749_895
 LEAST_RECORDS = 8
 
@@ -51,7 +53,7 @@ def draw_files(recipe: PoolRecipe, seed: int) -> Files:
         Dataset, object number, records, record size [bytes] and kind of each; as many as fill the pool to
         the highest fill of the history, and some to spare.
     """
-    wanted = recipe.highest_fill * recipe.space / expansion(recipe) * SPARE_DATA
+    wanted = recipe.highest_fill * recipe.space * _planned(recipe)
     count = int(wanted / max(mean_file_bytes(recipe), 1.0) / 4) + SPARE_FILES
     generator = np.random.default_rng(seed)
     drawn: list[NDArray[np.int64]] = []
@@ -65,6 +67,27 @@ def draw_files(recipe: PoolRecipe, seed: int) -> Files:
     records, lsize = records_of(recipe, kind, size)
     number = np.arange(len(kind), dtype=np.int64)
     return Files(number % recipe.datasets, number // recipe.datasets + 1, records, lsize, kind)
+
+
+def _planned(recipe: PoolRecipe) -> float:
+    """Return how many bytes of files are drawn for each allocated byte that the pool is to hold.
+
+    Whole stripes of a dRAID make of a mean compressed size what none of the records takes: of `expansion`
+    alone it may be too little.
+    """
+    return max(SPARE_DATA / expansion(recipe), LEAST_SPARE / _least_expansion(recipe))
+
+
+def _least_expansion(recipe: PoolRecipe) -> float:
+    """Return asize / lsize of the data, each record compressed as it is, not as all are in the mean."""
+    held = weight = 0.0
+    for record in recipe.records:
+        share = record.share * record.size_factor
+        for ratio, chance in record.ratios:
+            alone = replace(record, ratios=((ratio, 1.0),))
+            held += share * chance * _record_expansion(recipe, alone)
+        weight += share
+    return held / weight
 
 
 def _more_files(

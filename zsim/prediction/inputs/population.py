@@ -21,6 +21,7 @@ from zsim.pool.measured.free_space import placed_by
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
 from zsim.pool.miniature.by_birth import spread_by_birth, spread_by_metaslab
 from zsim.pool.miniature.census import thinned
+from zsim.pool.miniature.gathering import gathered
 from zsim.pool.miniature.shape import MAX_VDEVS
 from zsim.pool.miniature.shape import Miniature as PoolMiniature
 from zsim.pool.miniature.spreading import spread
@@ -46,12 +47,13 @@ SLABS, FILES = whole_constant("population.slabs"), whole_constant("population.fi
 """Metaslabs of the miniature, at most: with fewer, those that the allocators have active are too large a
 share of them; with more they are so small that runs are short (records of 16K, overwritten: 3.5 blocks in
 metaslabs of 4 MB, 3.9 of 8, 4.3 of 32, 4.7 of 256)."""
-SORTED_HEAPS, LEGACY_HEAPS = (
+SORTED_HEAPS, LEGACY_HEAPS, BUSY_HEAPS = (
     whole_constant("population.sorted_heaps"),
     whole_constant("population.legacy_heaps"),
+    whole_constant("population.busy_heaps"),
 )
 """In so many places the metaslabs lie, at least: a scan by address makes a long seek to each; one by birth
-goes from any to any other."""
+goes from any to any other; and by address in so many where clients read beside the scan."""
 TXGS_TOGETHER = whole_constant("population.txgs_together")
 """Written one after the other and in one place: within a txg a scan jumps about, but not far."""
 MOST_ROUNDS = whole_constant("population.most_rounds")
@@ -207,6 +209,19 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
         pool.written,
         asked,
     )
+
+
+def in_heaps(case: Case, pool: WorldPopulation) -> BlockTable:
+    """Return the blocks of a population with its metaslabs one behind the other; see `gathered`.
+
+    Beside clients in several heaps: from a single one in the middle drives seek less far to what these read.
+    """
+    busy = bool(case.scenario.load or case.timed) and pool.scale > BUSY_HEAPS
+    table, heaps = pool.table, BUSY_HEAPS if busy else 1
+    for number, level in pool.levels.items():
+        if level.spec.alloc_class == NORMAL:
+            table = gathered(table, number, level, case.vdevs[number], heaps)
+    return table
 
 
 def _large_enough(case: Case, blocks: int) -> tuple[PoolMiniature, str]:

@@ -8,22 +8,27 @@ of which a miniature writes its share only.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from zsim.base.constants import whole_constant
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import PlaneModel
 
-LEAST_BANDS = whole_constant("population.least_bands")
-LEAST_BAND, BANDS_IN_SLAB = (
-    whole_constant("population.least_band"),
-    whole_constant("population.bands_in_slab"),
+BANDS, CACHED_BANDS = whole_constant("population.bands"), whole_constant("population.cached_bands")
+"""By address: of what lies on a drive of a miniature, and that its persistent cache holds, at least."""
+BANDS_BY_BIRTH, CACHED_BY_BIRTH = (
+    whole_constant("population.bands_by_birth"),
+    whole_constant("population.cached_by_birth"),
 )
+"""By birth: of what lies in a metaslab, and that the persistent cache holds, at least."""
+LEAST_BAND = whole_constant("population.least_band")
+CACHED_WRITE = whole_constant("population.cached_write")
+"""By address the persistent cache of a miniature holds its bands of writes as small as these [bytes]."""
 
 
 def in_miniature(
-    model: PlaneModel, scale: float, cleaning: float, slab: float, *, in_order: bool
+    model: PlaneModel, scale: float, cleaning: float, stretch: float, *, in_order: bool
 ) -> PlaneModel:
     """Return the data plane with caches as a miniature of the pool sees them.
 
@@ -35,63 +40,69 @@ def in_miniature(
         Real over simulated bytes.
     cleaning : float
         Factor on what a shingled drive spends on rewriting its bands.
-    slab : float
-        Bytes that the miniature has in each stretch of its drives (a metaslab of its own).
+    stretch : float
+        Bytes that a drive of the miniature has at a stretch: all of them by address, else a metaslab's.
     in_order : bool
         Whether the scan goes by address.
     """
+    change = _by_address if in_order else _by_birth
     leaves = tuple(
-        replace(leaf, drive=_drive(leaf.drive, max(scale, 1.0), cleaning, slab, in_order))
+        replace(leaf, drive=_drive(leaf.drive, max(scale, 1.0), cleaning, stretch, change))
         for leaf in model.leaves
     )
     return replace(model, leaves=leaves)
 
 
 def _drive(
-    drive: DriveParameters, scale: float, cleaning: float, slab: float, in_order: bool
+    drive: DriveParameters,
+    scale: float,
+    cleaning: float,
+    stretch: float,
+    change: Callable[[DriveParameters, float, float], DriveParameters],
 ) -> DriveParameters:
     if drive.slc_cache_bytes > 0:
         return replace(drive, slc_cache_bytes=max(1, int(drive.slc_cache_bytes / scale)))
     if drive.smr_band_bytes == 0:
         return drive
-    drive = _with_small_bands(replace(drive, smr_cleaning=cleaning), slab)
-    return _in_middle(drive, scale) if in_order else _smaller(drive, scale)
+    return change(replace(drive, smr_cleaning=cleaning), scale, stretch)
 
 
-def _with_small_bands(drive: DriveParameters, slab: float) -> DriveParameters:
-    """Return a shingled drive whose bands are small against what a miniature writes at a stretch.
+def _by_address(drive: DriveParameters, scale: float, stretch: float) -> DriveParameters:
+    """Return a shingled drive with bands of their real size, if the miniature fills enough of them.
 
-    A small band takes as much smaller a part of the time of a real one, fixed parts included.
+    A sweep fills one band after the other; how much of a band it finds to write goes by the band's size.  A
+    smaller one has as much smaller a part of what a band has once, the way of the arm.  Further copies of
+    metadata lie far from the sweep, and are each a band of their own.
     """
-    band = max(LEAST_BAND, min(drive.smr_band_bytes, int(slab / BANDS_IN_SLAB)))
-    if band >= drive.smr_band_bytes:
-        return drive
-    rate = len(drive.zone_rates) / math.fsum(1.0 / each for each in drive.zone_rates)
-    fixed = drive.revolution_s + 2.0 * drive.seek_short_a_s + drive.write_settle_s
-    real, small = fixed + 2.0 * drive.smr_band_bytes / rate, fixed + 2.0 * band / rate
-    factor = real * band / drive.smr_band_bytes / small
-    return replace(drive, smr_band_bytes=band, smr_cleaning=drive.smr_cleaning * factor)
+    band = min(drive.smr_band_bytes, max(LEAST_BAND, int(stretch / BANDS)))
+    small = replace(drive, smr_band_bytes=band, smr_fixed=band / drive.smr_band_bytes)
+    cached = CACHED_BANDS * band
+    return _with_small_cache(small, scale, cached, cached // CACHED_WRITE)
 
 
-def _in_middle(drive: DriveParameters, scale: float) -> DriveParameters:
-    """Return a shingled drive whose cache has the miniature's share of room left.
+def _by_birth(drive: DriveParameters, scale: float, stretch: float) -> DriveParameters:
+    """Return a shingled drive with bands that are small against what the miniature has in a metaslab.
 
-    In the order of addresses a band is complete when the next is begun: what room is made of does not depend
-    on how much the cache holds, and the few blocks that every transaction group rewrites stay in it, as they
-    do in the pool.
+    What is written comes in pieces far apart, each of which costs the way of the arm.
     """
-    return replace(drive, smr_prior=1.0 - 1.0 / scale)
+    band = min(drive.smr_band_bytes, max(LEAST_BAND, int(stretch / BANDS_BY_BIRTH)))
+    cached = CACHED_BY_BIRTH * band
+    writes = int(drive.smr_cached_writes * min(1.0, cached / drive.smr_cache_bytes))
+    return _with_small_cache(replace(drive, smr_band_bytes=band), scale, cached, writes)
 
 
-def _smaller(drive: DriveParameters, scale: float) -> DriveParameters:
-    """Return a shingled drive whose cache is as much smaller as the miniature.
+def _with_small_cache(drive: DriveParameters, scale: float, cached: int, writes: int) -> DriveParameters:
+    """Return a shingled drive whose cache is as much smaller as the miniature, but holds so much at least.
 
-    In the order of birth a band is written to again after some share of the pool, which decides how much of
-    it the cache has gathered by then.
+    A band is written to again after some share of the pool, which decides how much of it the cache has
+    gathered by then.  The cache begins with as much room as the miniature has of that of the real one.
     """
-    share = max(min(1.0, LEAST_BANDS * drive.smr_band_bytes / drive.smr_cache_bytes), 1.0 / scale)
+    share = max(min(1.0, cached / drive.smr_cache_bytes), 1.0 / scale)
+    held = max(min(drive.smr_cached_writes, writes), int(drive.smr_cached_writes / scale), 1)
     return replace(
         drive,
         smr_cache_bytes=int(drive.smr_cache_bytes * share),
-        smr_cached_writes=max(1, int(drive.smr_cached_writes * share)),
+        smr_cached_writes=held,
+        smr_prior=1.0 - 1.0 / (scale * share),
+        smr_reduced=share < 1.0,
     )

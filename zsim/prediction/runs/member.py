@@ -16,7 +16,7 @@ from zsim.pool.blocks import BlockTable
 from zsim.prediction.groups import degraded_bytes, degraded_share
 from zsim.prediction.inputs.clients import Now, client_groups, has_hours, log_bytes, set_by, spans, writer
 from zsim.prediction.inputs.hardware import plane_model, under
-from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.inputs.population import WorldPopulation, in_heaps, miniature
 from zsim.prediction.inputs.room import make_room
 from zsim.prediction.inputs.shingled import in_miniature
 from zsim.prediction.runs.expanding import expansion_of
@@ -99,8 +99,9 @@ def run_member(
         return _expansion_member(case, pool, model)
     if case.operation == "remove":
         return _removal_member(case, pool, model)
-    small = _small(case, pool, model, in_order=case.release.order == "sorted")
-    setup = setup_of(case, pool, small)
+    in_order = case.release.order == "sorted"
+    small = _small(case, pool, model, in_order=in_order)
+    setup = setup_of(case, _placed(case, pool, small) if in_order else pool, small)
     if case.second_at is not None:
         setup = replace(setup, second=_second(case, setup))
     run, quiet_s = run_and_quiet(setup)
@@ -242,12 +243,9 @@ def _rebuild_member(case: Case, pool: WorldPopulation, model: PlaneModel) -> Mem
     sample = sampled_metaslabs(case, pool, model)
     make_room(len(sample.table))
     setup = RunSetup(
+        # Its metaslabs are as large as real ones, and bands with them.
         model=in_miniature(
-            model,
-            sample.of / sample.metaslabs,
-            case.member.shingling,
-            float(1 << sample.metaslab_shift),
-            in_order=True,
+            model, sample.scale, case.member.shingling, float(case.damaged_size), in_order=True
         ),
         blocks=sample.table,
         release=case.release,
@@ -291,19 +289,30 @@ def _copying_setup(case: Case, pool: WorldPopulation, model: PlaneModel) -> RunS
 
 def _small(case: Case, pool: WorldPopulation, model: PlaneModel, *, in_order: bool) -> PlaneModel:
     """Return the hardware of a miniature; see `zsim.prediction.inputs.shingled.in_miniature`."""
-    shingling, stretch = case.member.shingling, slab_bytes(case, pool)
-    return in_miniature(model, pool.scale, shingling, stretch, in_order=in_order)
+    stretch = held_bytes(case, pool) / (1 if in_order else pool.damaged.stretches)
+    return in_miniature(model, pool.scale, case.member.shingling, stretch, in_order=in_order)
 
 
-def slab_bytes(case: Case, pool: WorldPopulation) -> float:
-    """Return what the miniature has in each stretch of metaslabs, on each drive.
+def held_bytes(case: Case, pool: WorldPopulation) -> float:
+    """Return what the miniature has on each drive.
 
     Returns
     -------
     float
-        ``fill * capacity / scale / stretches`` [bytes].
+        ``fill * capacity / scale`` [bytes].
     """
-    return case.fill * case.damaged_size / pool.scale / pool.damaged.stretches
+    return case.fill * case.damaged_size / pool.scale
+
+
+def _placed(case: Case, pool: WorldPopulation, model: PlaneModel) -> WorldPopulation:
+    """Return a population whose metaslabs follow one another, where a sweep fills the bands of a drive.
+
+    A metaslab of a miniature holds few bands, and where it ends in the middle of one all of that is
+    rewritten; a real one holds hundreds.
+    """
+    if pool.visited is None or all(leaf.drive.smr_band_bytes == 0 for leaf in model.leaves):
+        return pool
+    return replace(pool, table=in_heaps(case, pool))
 
 
 def plane_of(case: Case) -> type:

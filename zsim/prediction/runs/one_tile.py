@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from zsim.base.constants import constant, whole_constant
+from zsim.base.constants import constant
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.blocks import KeptTables
@@ -17,9 +17,8 @@ from zsim.operation.memory_limit import MemoryLimit, extent_rules
 from zsim.operation.result import seconds_of
 from zsim.operation.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
-from zsim.pool.miniature.gathering import gathered
 from zsim.prediction.inputs.clients import has_hours
-from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.inputs.population import WorldPopulation, in_heaps, miniature
 from zsim.prediction.inputs.room import make_room
 from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup
 from zsim.prediction.runs.sampling.rounds import ScanMemory
@@ -31,7 +30,6 @@ from zsim.vdevs.kind import NORMAL
 
 WHOLE = constant("sampling.whole")
 """Blocks of a list that stand for no more than so many times themselves are all of it."""
-BUSY_HEAPS = whole_constant("population.busy_heaps")
 
 
 def run_world(case: Case, blocks: int, plane: Callable[[Case], PlaneModel]) -> MemberResult:
@@ -190,18 +188,8 @@ def tile_setup(case: Case, model: PlaneModel, pool: WorldPopulation) -> RunSetup
 
 
 def _placed(case: Case, pool: WorldPopulation) -> BlockTable:
-    """Return the blocks of a tile where the media rate is the mean over those of all tiles.
-
-    Beside clients in several heaps: from a single one in the middle drives seek less far to what these read.
-    """
-    if pool.visited is None:
-        return _in_the_middle(case, pool)
-    busy = bool(case.scenario.load or case.timed) and pool.scale > BUSY_HEAPS
-    table, heaps = pool.table, BUSY_HEAPS if busy else 1
-    for number, level in pool.levels.items():
-        if level.spec.alloc_class == NORMAL:
-            table = gathered(table, number, level, case.vdevs[number], heaps)
-    return table
+    """Return the blocks of a tile where the media rate is the mean over those of all tiles."""
+    return _in_the_middle(case, pool) if pool.visited is None else in_heaps(case, pool)
 
 
 def _in_the_middle(case: Case, pool: WorldPopulation) -> BlockTable:

@@ -66,6 +66,8 @@ class MetaslabSample:
         Simulated, and those of the real vdev.
     repaired_bytes : float
         Data (parity left out) that the real rebuild copies, of all chunks [bytes].
+    scale : float
+        Allocated bytes of the real vdev over those of the sample.
     in_flight : int
         What its window holds; 0 where it runs empty after each metaslab [bytes].
     before, behind : float
@@ -77,6 +79,7 @@ class MetaslabSample:
     metaslabs: int
     of: int
     repaired_bytes: float
+    scale: float
     in_flight: int
     before: float
     behind: float
@@ -98,7 +101,8 @@ def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> M
     share = degraded_share(spec, case.replace)
     width = kind_of(spec.kind).columns(spec)
     data = (width - spec.parity) / width
-    real = pool.scale * float(pool.table.dva_asize[pool.table.dva_vdev == 0].sum()) * share * data
+    allocated = pool.scale * float(pool.table.dva_asize[pool.table.dva_vdev == 0].sum())
+    real = allocated * share * data
     chunk = _chunk_bytes(case, spec)
     window = rebuild_window(model, 0, case.release, case.memory)
     in_flight = window.limit * (chunk if window.counts_blocks else 1)
@@ -131,6 +135,7 @@ def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> M
         metaslabs=len(numbers),
         of=count,
         repaired_bytes=real,
+        scale=allocated / max(1.0, float((end - begin).sum())),
         in_flight=in_flight,
         before=before,
         behind=behind,
@@ -193,15 +198,21 @@ def _chunk_bytes(case: Case, spec: VdevSpec) -> int:
 def _laid_out(
     table: BlockTable, level: TopLevel, numbers: Integers, size: int, part: int
 ) -> tuple[Integers, Integers]:
-    """Return the allocated ranges of a part of metaslabs of `size` bytes, the miniature's repeated in it."""
+    """Return the allocated ranges of a part of metaslabs of `size` bytes, the miniature's repeated in it.
+
+    What is free at the end of a metaslab of the miniature comes at the end of a real one, once.
+    """
     begin, end = allocated_ranges(table, 0)
     slab, start = level.slab_of(begin), level.slab_starts()
     pieces = max(1, part // level.slab_bytes)
     base = -(-numbers * size // level.unit) * level.unit
-    place = (base[:, None] + level.slab_bytes * np.arange(pieces)).ravel()
-    copied = np.arange(len(place)) % level.slab_count
+    copied = np.arange(len(base) * pieces) % level.slab_count
     # In each place the ranges of one slab, which stand one behind the other.
     first = np.searchsorted(slab, np.arange(level.slab_count + 1))
+    used = np.where(first[1:] > first[:-1], end[first[1:] - 1] - start[: level.slab_count], 0)
+    rows = np.minimum(-(-used // level.row_bytes), level.slab_bytes // level.row_bytes)
+    taken = (rows * level.row_bytes)[copied].reshape(len(base), pieces)
+    place = (base[:, None] + np.cumsum(taken, axis=1) - taken).ravel()
     lengths = (first[1:] - first[:-1])[copied]
     moved = np.repeat(place - start[copied], lengths)
     row = np.arange(len(moved)) + np.repeat(first[copied] - (np.cumsum(lengths) - lengths), lengths)
