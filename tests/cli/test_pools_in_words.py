@@ -14,6 +14,7 @@ from zsim.base.errors import InputError
 from zsim.cli.design.plan import _take_words
 from zsim.cli.flags import in_words, is_layout, stated_fields, take_files
 from zsim.cli.forecasts.compare import _scenarios
+from zsim.cli.forecasts.sweep import _take_base, axes_of
 from zsim.cli.main import main
 from zsim.cli.pools.pasted import pasted_pool
 
@@ -97,6 +98,27 @@ def test_layouts_beside_the_one_pool_described_have_its_drives(capsys: Capture) 
     stores = _scenarios((SENTENCE, "mirror3"), {}, stores=True)
     assert "fill" not in stores[1].stated()  # type: ignore[attr-defined]
     assert _scenarios(("raidz2x6", "mirror3"), {}, stores=False) == ["raidz2x6", "mirror3"]
+
+
+def swept(*words: str, **flags: object) -> dict[str, list[object]]:
+    noted = given(**flags)
+    _take_base(words, noted)
+    return axes_of(None, None, stated_fields(noted), {"layout", "fill", "recordsize"})
+
+
+def test_what_a_sweep_has_in_common_may_be_a_sentence_or_layouts(capsys: Capture) -> None:
+    common = {"layout": ["raidz2x8"], "drive_size": [FIELDS["drive_size"]]}
+    assert swept(SENTENCE, fill="20%,40%") == common | {"fill": ["20%", "40%"]}
+    assert "read as --layout raidz2x8 --drive-size 16TB --fill 60%." in capsys.readouterr().err
+    assert swept("raidz2x8", "4*mirror2") == {"layout": ["raidz2x8", "4*mirror2"]}
+    assert swept("raidz2x8,mirror2", recordsize="16K")["layout"] == ["raidz2x8", "mirror2"]
+    for words, told in (
+        (("raidz2x6", "--layout", "raidz2x7"), "it excludes LAYOUT"),
+        (("staus", "a.sqlite"), "what can be done with stores is status, merge, export"),
+        (("foo",), "there is no such file"),
+    ):
+        assert main(["sweep", *words]) == 2
+        assert told in capsys.readouterr().err
 
 
 def test_plan_takes_the_drives_there_are(capsys: Capture) -> None:
