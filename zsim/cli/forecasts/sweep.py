@@ -140,7 +140,7 @@ def axes_of(
     }
     for name, value in stated.items():
         several = name in listed and isinstance(value, str)
-        axes[name] = _listed(name, str(value)) if several else [value]
+        axes[name] = [*_listed(name, str(value))] if several else [value]
     return axes
 
 
