@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, NothingToAsk
 from zsim.base.parsed import table
 from zsim.cli.common import notice
 from zsim.cli.given_files import said_fields
@@ -85,7 +85,7 @@ def pasted_pool(
         return PastedPool(plan, imported.places, imported.pool)
     found, why = _running(imported, text, names, stated, asked)
     if found is None:
-        raise InputError(asked, None, why, "zsim eta, given the same files, says when it finishes")
+        raise NothingToAsk(asked, None, why, "zsim eta, given the same files, says when it finishes")
     return found
 
 
