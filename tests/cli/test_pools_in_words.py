@@ -17,6 +17,7 @@ from zsim.cli.forecasts.compare import _scenarios
 from zsim.cli.forecasts.sweep import _take_base, axes_of
 from zsim.cli.main import main
 from zsim.cli.pools.pasted import pasted_pool
+from zsim.observe.pool_import.given.pool_in_words import as_flags, pool_in_words
 
 SENTENCE = "8x 16TB in raidz2, 60% full"
 FIELDS = {"layout": "raidz2x8", "drive_size": 16 * 10**12, "fill": 0.6}
@@ -142,3 +143,36 @@ def test_a_sentence_is_answered(capsys: Capture) -> None:
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "nothing says how the drives are combined; write for instance '8x 16TB in raidz2'" in told
+
+
+def test_a_sentence_says_how_far_a_scan_is() -> None:
+    def evidence(text: str) -> dict[str, object]:
+        said = pool_in_words(text)
+        assert said is not None
+        return said.fields
+
+    found = evidence("raidz2 of 8x 16TB, 60% full, resilver 34% done after 12 h")
+    scan = {"what": "running", "kind": "resilver", "done": 0.34, "elapsed": 12 * 3600}
+    assert found == {**FIELDS, "evidence": [scan]}
+    assert as_flags(found).endswith("--fill 60%, a resilver 34 % done after 12 h")
+    scrub = evidence("8x 16TB in raidz2, scrub 40.5% complete in 2 days")
+    assert scrub["evidence"] == [{"what": "running", "kind": "scrub", "done": 0.405, "elapsed": 2 * 86400}]
+    assert scrub["operation"] == "scrub"
+    assert evidence("8x 16TB in raidz2, 7% done")["evidence"] == [
+        {"what": "running", "kind": "resilver", "done": 0.07}
+    ]
+    assert "evidence" not in evidence("8x 16TB in raidz2, 34% full, resilver")
+
+
+def test_what_is_left_of_a_scan_that_is_said_is_the_same_in_all_commands(capsys: Capture) -> None:
+    said = "2x 1TB mirror, 1% full, resilver 34% done after 2 min"
+    left = {}
+    for command in ("eta", "timeline"):
+        assert main([command, said, "--drive-size", "1TB", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        left[command] = found["remaining_s" if command == "eta" else "whole_s"]
+    assert left["timeline"]["p50"] == pytest.approx(left["eta"]["p50"], rel=0.01)
+    assert main(["risk", said, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["window_of"] == "rest"
+    assert main(["eta", "2x 1TB mirror"]) == 2
+    assert "say how far it is, such as 'resilver 34% done after 12 h'" in capsys.readouterr().err

@@ -73,7 +73,8 @@ def pasted_pool(
     names = [name for name in sources if name != "-"]
     text = scenario_text(Path("-")) if len(names) < len(sources) else None
     if text is not None and not names and not is_printed(text) and (said := said_fields(text, stated)):
-        return PastedPool({"scenario": Scenario.from_dict(said | stated).stated()}, {})
+        both = said | stated
+        return said_pool(both) or PastedPool({"scenario": Scenario.from_dict(both).stated()}, {})
     stated = less_told(stated, by_default, text, names)
     imported = _imported(text, names, stated)
     _tell_gaps(imported)
@@ -87,6 +88,25 @@ def pasted_pool(
     if found is None:
         raise NothingToAsk(asked, None, why, "zsim eta, given the same files, says when it finishes")
     return found
+
+
+def said_pool(fields: Mapping[str, object]) -> PastedPool | None:
+    """Return the pool of a sentence that says how far a scan is, with what is left of it; else None."""
+    from zsim.planning.eta.api import eta_of
+    from zsim.planning.eta.reading import Paste
+    from zsim.planning.timeline.decisions import state_of
+    from zsim.scenario.evidence import RunningScan
+    from zsim.scenario.model import Scenario
+
+    if not fields.get("evidence") or fields.get("layout") is None:
+        return None
+    scenario = Scenario.from_dict(fields)
+    scans = tuple(each for each in scenario.evidence or () if isinstance(each, RunningScan))
+    if not scans:
+        return None
+    known = scenario.stated()
+    state = state_of(known, scans, seen=eta_of(scenario, Paste("", scenario, scans)))
+    return PastedPool({"scenario": known, **state}, {})
 
 
 def running_pool(
