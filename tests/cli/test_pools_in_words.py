@@ -14,8 +14,10 @@ from zsim.base.errors import InputError
 from zsim.cli.design.plan import _take_words
 from zsim.cli.flags import in_words, is_layout, stated_fields, take_files
 from zsim.cli.forecasts.compare import _scenarios
+from zsim.cli.forecasts.sweep import _take_base, axes_of
 from zsim.cli.main import main
 from zsim.cli.pools.pasted import pasted_pool
+from zsim.observe.pool_import.given.pool_in_words import as_flags, pool_in_words
 
 SENTENCE = "8x 16TB in raidz2, 60% full"
 FIELDS = {"layout": "raidz2x8", "drive_size": 16 * 10**12, "fill": 0.6}
@@ -99,6 +101,27 @@ def test_layouts_beside_the_one_pool_described_have_its_drives(capsys: Capture) 
     assert _scenarios(("raidz2x6", "mirror3"), {}, stores=False) == ["raidz2x6", "mirror3"]
 
 
+def swept(*words: str, **flags: object) -> dict[str, list[object]]:
+    noted = given(**flags)
+    _take_base(words, noted)
+    return axes_of(None, None, stated_fields(noted), {"layout", "fill", "recordsize"})
+
+
+def test_what_a_sweep_has_in_common_may_be_a_sentence_or_layouts(capsys: Capture) -> None:
+    common = {"layout": ["raidz2x8"], "drive_size": [FIELDS["drive_size"]]}
+    assert swept(SENTENCE, fill="20%,40%") == common | {"fill": ["20%", "40%"]}
+    assert "read as --layout raidz2x8 --drive-size 16TB --fill 60%." in capsys.readouterr().err
+    assert swept("raidz2x8", "4*mirror2") == {"layout": ["raidz2x8", "4*mirror2"]}
+    assert swept("raidz2x8,mirror2", recordsize="16K")["layout"] == ["raidz2x8", "mirror2"]
+    for words, told in (
+        (("raidz2x6", "--layout", "raidz2x7"), "it excludes LAYOUT"),
+        (("staus", "a.sqlite"), "what can be done with stores is status, merge, export"),
+        (("foo",), "there is no such file"),
+    ):
+        assert main(["sweep", *words]) == 2
+        assert told in capsys.readouterr().err
+
+
 def test_plan_takes_the_drives_there_are(capsys: Capture) -> None:
     flags = given(drives=None, budget=None)
     _take_words("24x 16TB, 60% full", flags)
@@ -120,3 +143,36 @@ def test_a_sentence_is_answered(capsys: Capture) -> None:
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "nothing says how the drives are combined; write for instance '8x 16TB in raidz2'" in told
+
+
+def test_a_sentence_says_how_far_a_scan_is() -> None:
+    def evidence(text: str) -> dict[str, object]:
+        said = pool_in_words(text)
+        assert said is not None
+        return said.fields
+
+    found = evidence("raidz2 of 8x 16TB, 60% full, resilver 34% done after 12 h")
+    scan = {"what": "running", "kind": "resilver", "done": 0.34, "elapsed": 12 * 3600}
+    assert found == {**FIELDS, "evidence": [scan]}
+    assert as_flags(found).endswith("--fill 60%, a resilver 34 % done after 12 h")
+    scrub = evidence("8x 16TB in raidz2, scrub 40.5% complete in 2 days")
+    assert scrub["evidence"] == [{"what": "running", "kind": "scrub", "done": 0.405, "elapsed": 2 * 86400}]
+    assert scrub["operation"] == "scrub"
+    assert evidence("8x 16TB in raidz2, 7% done")["evidence"] == [
+        {"what": "running", "kind": "resilver", "done": 0.07}
+    ]
+    assert "evidence" not in evidence("8x 16TB in raidz2, 34% full, resilver")
+
+
+def test_what_is_left_of_a_scan_that_is_said_is_the_same_in_all_commands(capsys: Capture) -> None:
+    said = "2x 1TB mirror, 1% full, resilver 34% done after 2 min"
+    left = {}
+    for command in ("eta", "timeline"):
+        assert main([command, said, "--drive-size", "1TB", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        left[command] = found["remaining_s" if command == "eta" else "whole_s"]
+    assert left["timeline"]["p50"] == pytest.approx(left["eta"]["p50"], rel=0.01)
+    assert main(["risk", said, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["window_of"] == "rest"
+    assert main(["eta", "2x 1TB mirror"]) == 2
+    assert "say how far it is, such as 'resilver 34% done after 12 h'" in capsys.readouterr().err

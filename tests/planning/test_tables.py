@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from zsim.base.errors import InputError
-from zsim.cli.forecasts.sweep import more_axes
+from zsim.cli.forecasts.sweep import axes_of, more_axes
 from zsim.cli.main import main
 from zsim.planning.compare import compare
 from zsim.planning.grid import fields_of
@@ -216,6 +216,21 @@ def test_axes_of_the_command_line_divide_values() -> None:
     assert more_axes(("load=none;random-read,rate=50",)) == {"load": [(), "random-read,rate=50"]}
     assert more_axes(("load=random-read,rate=50",)) == {"load": ["random-read,rate=50"]}
     assert more_axes(("new-drive=none;wd40efax",)) == {"new_drive": [None, "wd40efax"]}
+
+
+def test_shares_of_vdevs_are_one_value_and_semicolons_divide_several() -> None:
+    listed = {"vdev_fills", "fill"}
+    assert axes_of(None, None, {"vdev_fills": "80%,30%"}, listed) == {"vdev_fills": ["80%,30%"]}
+    two = axes_of(None, None, {"vdev_fills": "80%,30%; 50%,50%", "fill": "1%,2%"}, listed)
+    assert two == {"vdev_fills": ["80%,30%", "50%,50%"], "fill": ["1%", "2%"]}
+
+
+def test_an_axis_puts_aside_what_the_base_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zsim.planning.store.study.answers", lambda *asked: iter(()))
+    base = Scenario(layout="2*raidz1x5", drive_size="8TB", alloc="20T")
+    table = sweep(base, fill=[0.3, 0.6])
+    assert table["refused"] == ["not run"] * 2
+    assert "alloc" not in table.common
 
 
 def test_tunables_are_axes_one_by_one() -> None:

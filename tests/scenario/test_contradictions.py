@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.scenario.asked import scenario_of
 from zsim.scenario.model import Scenario
 
 SPECIAL = "raidz2x6+special:mirror2"
@@ -154,3 +155,32 @@ def test_what_replaces_nothing_says_so_of_all_that_is_replaced(
             Scenario.from_dict({"layout": layout, "operation": operation, "old_drive": "overwritten"})
     plain = Scenario.from_dict({"layout": layout, "operation": operation})
     assert plain.operation == operation
+
+
+SAID_OTHERWISE: list[dict[str, object]] = [
+    {"fill": 0.6},
+    {"alloc": "20T"},
+    {"vdev_fills": [0.8, 0.3]},
+]
+
+
+@pytest.mark.parametrize("before", SAID_OTHERWISE)
+@pytest.mark.parametrize("after", SAID_OTHERWISE)
+def test_how_full_a_pool_is_is_set_otherwise_by_any_of_its_fields(
+    before: dict[str, object], after: dict[str, object]
+) -> None:
+    plain: dict[str, object] = {"layout": "2*raidz1x5", "drive_size": "8TB"}
+    base, wanted = Scenario.from_dict(plain | before), Scenario.from_dict(plain | after)
+    assert base.changed(after) == scenario_of(base, after) == scenario_of(plain | before, after) == wanted
+    (name, value), *_ = after.items()
+    assert base.with_overrides([f"{name}={value}"]) == wanted
+
+
+def test_a_product_that_is_stated_brings_its_own_release() -> None:
+    base = Scenario(layout="mirror2", release="openzfs-2.3")
+    assert scenario_of(base, {"product": "freebsd-14.3"}).stated() == {
+        "layout": "mirror2",
+        "product": "freebsd-14.3",
+    }
+    with pytest.raises(InputError, match="ships openzfs-2.2.7"):
+        Scenario(layout="mirror2", release="openzfs-2.3", product="freebsd-14.3")

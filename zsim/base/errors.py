@@ -54,10 +54,13 @@ class InputError(ZsimError):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        head = f"{cut(self.field, 120)} is missing" if self.value is None else self._verdict()
+        head = self._lack() if self.value is None else self._verdict()
         reason = f"{head}: {cut(self.allowed, 900)}"
         sentence = printable(_one_line(f"{reason}; {cut(self.remedy, 600)}" if self.remedy else reason))
         return sentence if sentence.endswith("?") else f"{sentence}."
+
+    def _lack(self) -> str:
+        return f"{cut(self.field, 120)} is missing"
 
     def _verdict(self) -> str:
         return f"{cut(self.field, 120)} {shown(self.value)} cannot be used"
@@ -68,6 +71,13 @@ class NotSimulatedYet(InputError):  # noqa: N818 - reads as what it says
 
     def _verdict(self) -> str:
         return f"{cut(self.field, 120)} {shown(self.value)} is not simulated yet"
+
+
+class NothingToAsk(InputError):  # noqa: N818 - reads as what it says
+    """What is stated is in order, and leaves nothing to answer: said with what else could be stated."""
+
+    def _lack(self) -> str:
+        return f"{cut(self.field, 120)} cannot be made here"
 
 
 def check_kind(field: str, value: object, kinds: tuple[type, ...], allowed: str, remedy: str = "") -> None:

@@ -121,6 +121,11 @@ class _Repair(NamedTuple):
     new_drive: str
     new_drive_size: int
 
+    def new_drives(self, scenario: Scenario) -> int:
+        """Return how many drives come into the pool."""
+        onto_spare = self.target == "distributed-spare"
+        return 0 if onto_spare else self.replace + (scenario.second_at is not None)
+
 
 def resolve(scenario: Asked | None = None, **fields: Unpack[AnyFields]) -> Case:
     """Return the case of what is asked: every open field filled, every name replaced by what it names.
@@ -168,7 +173,7 @@ def _case(
     scenario, layout, release = door.scenario, door.layout, door.release
     classes = class_vdevs(scenario, layout, release, door.special, growth, space.fill, door.take)
     histories = {name: load_history(name) for name in USES if scenario.history is None}
-    ports, history = _ports(door, repair.replace), _history(door)
+    ports, history = _ports(door, repair.new_drives(scenario)), _history(door)
     door.take("load", scenario.load, None, "none", "nothing else uses the pool")
     return Case(
         scenario=scenario,
@@ -420,7 +425,7 @@ def _led(scenario: Scenario, drives: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _ports(door: _Door, count: int) -> tuple[AttachedDrives, ...]:
-    """Return the shared links that are stated, with their drives."""
+    """Return the shared links that are stated, with their drives; `count` of these are new."""
     scenario, leaves = door.scenario, door.layout.leaves
     named = [
         AttachedDrives(
@@ -430,7 +435,8 @@ def _ports(door: _Door, count: int) -> tuple[AttachedDrives, ...]:
     ]
     if scenario.enclosure is not None:
         taken = {leaf for each in named for leaf in each.leaves}
-        rest = tuple(leaf for leaf in range(leaves + count) if leaf not in taken)
+        # Bays fill in the order of the layout, whichever vdev is repaired.
+        rest = tuple(leaf for leaf in _led(scenario, tuple(range(leaves + count))) if leaf not in taken)
         named.append(AttachedDrives(scenario.enclosure, load_enclosure(scenario.enclosure), rest))
     if not named:
         door.take("ports", None, None, "direct", "every drive on a port of its own")

@@ -15,6 +15,7 @@ from zsim.planning.rows import TUNABLE, Row, refused_row
 from zsim.planning.usable import stated_usable_bytes
 from zsim.prediction.missing import missing_of_all
 from zsim.scenario.asked import Asked, scenario_of
+from zsim.scenario.files import over, put_aside
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.vdevs.kind import word_of_parity
@@ -63,7 +64,7 @@ def _check_parts(name: str, value: object) -> None:
 def common_of(grid: Axes, stated: Row) -> Row:
     """Return the fields of a base that no axis sets otherwise."""
     shape = {"layout"} if "width" in grid else set()
-    return {name: value for name, value in stated.items() if name not in {*grid, *shape}}
+    return {name: value for name, value in put_aside(stated, grid).items() if name not in {*grid, *shape}}
 
 
 def missing_of_rows(rows: Sequence[Row]) -> tuple[str, ...]:
@@ -138,17 +139,17 @@ def row_of(point: Row, common: Mapping[str, object]) -> Row:
     """Return the row of a combination: its values, and its scenario or why there is none."""
     fields = fields_of(point, common)
     try:
-        scenario = Scenario.from_dict({**common, **fields})
+        scenario = Scenario.from_dict(over(common, fields))
         one = resolve(scenario)
     except InputError as error:
-        axes = _parsed({**common, **fields, "layout": SIMPLE_LAYOUT}, point)
+        axes = _parsed({**over(common, fields), "layout": SIMPLE_LAYOUT}, point)
         return {**point, **axes, "layout": fields.get("layout"), **refused_row(str(error))}
     facts = {
         "layout": str(one.layout),
         "usable_bytes": stated_usable_bytes(one),
         "scenario": scenario.stated(),
     }
-    return {**point, **_parsed({**common, **fields}, point), **facts}
+    return {**point, **_parsed(over(common, fields), point), **facts}
 
 
 def fields_of(point: Row, common: Mapping[str, object]) -> Row:

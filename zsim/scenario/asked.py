@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias, cast
 
 from zsim.base.errors import InputError, shown
+from zsim.scenario.files import over
 from zsim.scenario.layout import FORMS, Layout
 from zsim.scenario.model import Scenario
 
@@ -37,7 +38,7 @@ def scenario_of(asked: Asked | None, fields: Mapping[str, object]) -> Scenario:
         (``.json``), a scenario, its fields as a mapping, or a prediction: its scenario.  None: the fields
         alone.
     fields : mapping
-        Fields of the scenario.  ``fill`` puts ``alloc`` aside and the other way round.
+        Fields of the scenario.  ``fill``, ``alloc`` and ``vdev_fills`` put each other aside.
 
     Raises
     ------
@@ -52,19 +53,17 @@ def scenario_of(asked: Asked | None, fields: Mapping[str, object]) -> Scenario:
     if isinstance(asked, Layout):
         asked = str(asked)
     given = dict(fields)
-    if "fill" in given or "alloc" in given:
-        given = {"fill": None, "alloc": None, **given}
     if isinstance(asked, Scenario):
-        return asked if not given else Scenario.from_dict({**asked.stated(), **given})
+        return asked if not given else Scenario.from_dict(over(asked.stated(), given))
     if isinstance(told := getattr(asked, "provenance", None), Mapping) and "scenario" in told:
-        return Scenario.from_dict({**cast("Mapping[str, object]", told["scenario"]), **given})
+        return Scenario.from_dict(over(cast("Mapping[str, object]", told["scenario"]), given))
     if isinstance(asked, Mapping):
-        return Scenario.from_dict({**asked, **given})
+        return Scenario.from_dict(over(asked, given))
     if asked is not None and not isinstance(asked, (str, Path)):
         allowed = "it is a layout, the path of a scenario file, a Scenario, or a mapping of its fields"
         raise InputError("scenario", asked, allowed, 'write zsim.Scenario(layout="raidz2x6")')
     if isinstance(asked, Path) or (asked is not None and asked.endswith(FILES)):
-        return Scenario.from_dict({**Scenario.read(asked).stated(), **given})
+        return Scenario.from_dict(over(Scenario.read(asked).stated(), given))
     if asked is None and given.get("layout") is None:
         raise InputError("layout", None, FORMS, 'give a scenario, or layout="raidz2x6"')
     if asked is None:

@@ -19,9 +19,12 @@ from zsim.scenario.words import CAPACITIES, DATA_SIZES
 _SAID_OTHERWISE = {
     "fill": ("fill", "alloc", "vdev_fills"),
     "alloc": ("fill", "alloc", "vdev_fills"),
+    "vdev_fills": ("fill", "alloc"),
     "frag": ("vdev_frags",),
+    "vdev_frags": ("frag",),
+    "product": ("release",),
 }
-"""Fields that say the same as another one, so that it puts them aside."""
+"""Fields that say the same as another one, or follow from it, so that it puts them aside."""
 _WRITTEN: dict[str, Callable[[int], str]] = {
     **dict.fromkeys(DATA_SIZES, format_bytes_exactly),
     **dict.fromkeys(CAPACITIES, format_drive_size_exactly),
@@ -151,6 +154,11 @@ def put_aside(data: Mapping[str, object], stated: Collection[str]) -> dict[str, 
     return {name: value for name, value in data.items() if name not in said}
 
 
+def over(data: Mapping[str, object], changes: Mapping[str, object]) -> dict[str, object]:
+    """Return fields with others over them, which put those aside that say the same (None: not stated)."""
+    return {**put_aside(data, [name for name, value in changes.items() if value is not None]), **changes}
+
+
 def apply_overrides(data: Mapping[str, object], settings: Iterable[str]) -> dict[str, object]:
     """Return `data` with ``KEY=VALUE`` settings applied.
 
@@ -197,9 +205,9 @@ def _named(key: str) -> tuple[str, str, str]:
 
 def _set(result: dict[str, object], key: str, value: object, setting: str) -> None:
     name, dot, inner = _named(key)
-    if name in ("fill", "alloc"):
-        result.pop("alloc" if name == "fill" else "fill", None)
     if not dot:
+        for other in _SAID_OTHERWISE.get(name, ()):
+            result.pop(other, None)
         result[name] = value
         return
     table = result.setdefault(name, {})

@@ -217,18 +217,29 @@ def _in_class(name: str, token: str, text: str) -> VdevSpec:
 MOST_OF_A_SLIP = 200
 """Characters of a text that is looked at for what it may mean: a search takes longer than its length."""
 _SEPARATED = re.compile(r"\s*[,+]\s*|(?<=\d)\s+(?=raid|mirror|draid)", re.ASCII)
-_SLIPS = (
-    (re.compile(r"(?:(\d+)\s*[*x]\s*)?mirror[\s:x*/_-]*(\d+)", re.ASCII), "mirror{1}"),
-    (re.compile(r"(?:(\d+)\s*[*x]\s*)?raid-?z[\s-]*([123])[\s:x*/_-]*(\d+)", re.ASCII), "raidz{1}x{2}"),
-    (re.compile(r"(?:(\d+)\s*[*x]\s*)?raid-?z[\s-]*([123])", re.ASCII), "raidz{1}x6"),
-    (re.compile(r"(?:(\d+)\s*[*x]\s*)?raid-?[5z][\s:x*/_-]+(\d+)", re.ASCII), "raidz1x{1}"),
-    (re.compile(r"(?:(\d+)\s*[*x]\s*)?raid-?6[\s:x*/_-]+(\d+)", re.ASCII), "raidz2x{1}"),
-    (re.compile(r"(?:(\d+)\s*[*x]\s*)?raid-?[5z]", re.ASCII), "raidz1x5"),
-    (re.compile(r"(?:(\d+)\s*[*x]\s*)?raid-?6", re.ASCII), "raidz2x6"),
-    (re.compile(r"(?:(\d+)\s*[*x]\s*)?mirror", re.ASCII), "mirror2"),
-    (re.compile(r"(?:(\d+)\s*[*x]\s*)?draid([123]?)(?::\d+[ds])*", re.ASCII), "draid{1}:8d:24c:1s"),
+_TIMES = r"(?:(?P<times>\d+)\s*[*x]\s*)?"
+_APART = r"[\s:x*/_(-]"
+_SLIPS = tuple(
+    (re.compile(pattern, re.ASCII), form)
+    for pattern, form in (
+        (r"mirror[\s:_-]*x?(\d+)\s*[x*]\s*(\d+)", "{1}*mirror{0}"),
+        (r"raid-?z([123])[\s:_-]*x?(\d+)\s*[x*]\s*(\d+)", "{2}*raidz{0}x{1}"),
+        (rf"raid-?(?:10|1\+0){_APART}*(\d+)", "{half}*mirror2"),
+        (r"raid-?(?:10|1\+0)", "4*mirror2"),
+        (rf"{_TIMES}(\d+)[\s-]*way[\s-]*mirrors?", "mirror{0}"),
+        (rf"{_TIMES}mirrors?{_APART}*(\d+)\)?(?:[\s-]*way)?", "mirror{0}"),
+        (rf"{_TIMES}(?:raid[\s-]?)?z[\s-]*([123]){_APART}*(\d+)\)?", "raidz{0}x{1}"),
+        (rf"{_TIMES}(?:raid[\s-]?)?z[\s-]*([123])", "raidz{0}x6"),
+        (rf"{_TIMES}raid-?[5z]{_APART}+(\d+)\)?", "raidz1x{0}"),
+        (rf"{_TIMES}raid-?6{_APART}+(\d+)\)?", "raidz2x{0}"),
+        (rf"{_TIMES}raid-?[5z]", "raidz1x5"),
+        (rf"{_TIMES}raid-?6", "raidz2x6"),
+        (rf"{_TIMES}mirrors?", "mirror2"),
+        (rf"{_TIMES}draid([123]?){_APART}+(\d+)c?", "draid{0}:8d:{1}c:1s"),
+        (rf"{_TIMES}draid([123]?)(?::\d+[ds])*", "draid{0}:8d:24c:1s"),
+    )
 )
-"""Ways in which vdevs are written elsewhere, a count before them, and how they are written here."""
+"""Ways in which vdevs are written elsewhere, a count before them or behind, and how they are written here."""
 
 
 def _nearest(text: str) -> str | None:
@@ -241,8 +252,11 @@ def _nearest(text: str) -> str | None:
         match, form = next(((match, form) for match, form in found if match is not None), (None, ""))
         if match is None:
             return None
-        count, *numbers = match.groups()
-        vdevs.append((f"{count}*" if count else "") + form.format("", *numbers))
+        counted = "times" in match.re.groupindex
+        numbers = match.groups()[counted:]
+        times = match["times"] if counted else None
+        half = int(numbers[0]) / 2 if "{half}" in form else 0
+        vdevs.append((f"{times}*" if times else "") + form.format(*numbers, half=f"{half:g}"))
     try:
         return str(Layout.parse("+".join(vdevs)))
     except InputError:

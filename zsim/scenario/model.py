@@ -74,10 +74,7 @@ class Scenario(Fields):
 
     def changed(self, changes: Mapping[str, object]) -> Self:
         """Return the same as `replace` with the changes in a mapping; ``fill`` puts ``alloc`` aside."""
-        own = self.stated()
-        if any(changes.get(name) is not None for name in ("fill", "alloc")):
-            own = {name: value for name, value in own.items() if name not in ("fill", "alloc")}
-        return type(self).model_validate({**own, **changes})
+        return type(self).model_validate(files.over(self.stated(), changes))
 
     def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:
         """Return the same as `changed`: pydantic's own would check nothing."""

@@ -242,6 +242,15 @@ def test_bad_input_is_one_sentence(flags: str, field: str, capsys: pytest.Captur
     assert len(told.err.splitlines()) == 1
 
 
+@pytest.mark.parametrize("inputs", [{"shape": 1.12}, {"method": "simulation"}])
+def test_what_a_chain_does_not_count_is_refused(inputs: dict[str, Any]) -> None:
+    asked = RiskInputs(hours="24h", **inputs)
+    with pytest.raises(InputError, match="layouts are compared by chains"):
+        search.plan_layouts(drives=8, inputs=asked)
+    with pytest.raises(InputError, match="layouts are compared by chains"):
+        search.worth("raidz2x8", inputs=asked)
+
+
 def test_the_function_is_public() -> None:
     assert zsim.plan_layouts is search.plan_layouts
 

@@ -436,6 +436,7 @@ def sums(scale: int) -> Sums:
         demand=np.array([15, 10][:scale], dtype=np.int64) * scale,
         busy=np.array([25], dtype=np.int64) * scale,
         losses=np.tile([0.6, 0.4, 0.2], (scale, 1)),
+        hazards=-np.log1p(-np.tile([0.5, 0.3, 0.1], (scale, 1))),
     )
 
 
@@ -456,8 +457,7 @@ def test_the_answer_counts_a_year_of_the_fleet_and_of_each_pool() -> None:
     # Losses of each history: 0.6, 0.4 and 0.2 within the ten years, in every world alike.
     year, any_ = found.losses_per_year, found.any_loss
     assert [year.files.p, year.vdev.p, year.pool.p] == pytest.approx([0.06, 0.04, 0.02])
-    expected = [1 - math.exp(-each) for each in (0.6, 0.4, 0.2)]
-    assert [any_.files.p, any_.vdev.p, any_.pool.p] == pytest.approx(expected, rel=1e-2)
+    assert [any_.files.p, any_.vdev.p, any_.pool.p] == pytest.approx([0.5, 0.3, 0.1])
     first, second = found.pools
     assert [row.name for row in found.pools] == ["a", "b"]
     assert (first.pools, second.pools) == (3, 7)
@@ -482,7 +482,7 @@ def test_the_answer_counts_a_year_of_the_fleet_and_of_each_pool() -> None:
 def test_no_failure_and_no_loss_are_zeros() -> None:
     asked = fleet_of({"name": "a", "layout": "mirror2", "hours": 20})
     nothing = Sums(*(np.zeros(1) for _ in range(5)), np.zeros((1, 4)), np.zeros(4), np.zeros(1, np.int64),
-                   np.zeros(1, np.int64), np.zeros((5, 3)))  # fmt: skip
+                   np.zeros(1, np.int64), np.zeros((5, 3)), np.zeros((5, 3)))  # fmt: skip
     table = tabulated(asked.pool[0], 10, lambda _: Quantiles(p50=1.0))
     found = _answer(asked, [_resolved(asked.pool[0])], [table], [nothing], [5])
     assert (found.pools[0].share, found.pools[0].missing_s) == (0.0, 0.0)

@@ -333,3 +333,20 @@ def test_hot_spares_begin_a_repair_by_themselves() -> None:
     assert without.missing_s == pytest.approx(33 * HOUR, rel=0.01)
     assert with_spares.missing_s == pytest.approx(20 * HOUR + 300, rel=0.01)
     assert with_spares.losses_per_year.vdev.p < 0.6 * without.losses_per_year.vdev.p
+
+
+def test_a_loss_that_each_failure_is_nearly_certain_to_bring_is_as_likely_as_a_failure() -> None:
+    """Never scrubbed for decades, the survivors of a raidz1 have latent errors: any failure loses files."""
+    pools = {"name": "a", "layout": "raidz1x5", "hours": 20, "afr": "5%", "correlation": 1}
+    latent = {"latent_incidence": "20%", "scrub": "never", "age": 30}
+    found = fleet(fleet_of({**pools, **latent}, years=2, trials=20_000))
+    expected = -math.expm1(5 * 2 * math.log1p(-0.05))
+    assert found.any_loss.files.p == pytest.approx(expected, rel=0.03)
+    assert found.losses_per_year.files.p == pytest.approx(-5 * math.log1p(-0.05), rel=0.03)
+
+
+def test_what_changes_nothing_is_told() -> None:
+    pools = {"name": "a", "layout": "mirror2", "hours": 20, "afr": "2%", "age": 3}
+    (told,) = fleet(fleet_of(pools, trials=10)).warnings
+    assert told.startswith("a: drives 3 years old (which changes nothing: it counts with a Weibull shape")
+    assert not fleet(fleet_of({**pools, "shape": 1.12}, trials=10)).warnings

@@ -37,7 +37,7 @@ from zsim.planning.risk.question import (
 )
 from zsim.planning.risk.records import Grades, Mover, Risk, chance
 from zsim.planning.risk.reliability import FLEET_REACH, USUAL_REACH, Spread
-from zsim.planning.risk.stated import stated_words
+from zsim.planning.risk.stated import idle_words, stated_words
 from zsim.planning.risk.surface import _powers, _products, _strata
 from zsim.prediction.answer.records import Quantiles
 
@@ -363,6 +363,27 @@ def test_what_cannot_be_asked_is_refused() -> None:
             api._refuse(resolve(wrong))
 
 
+def test_what_is_stated_and_changes_nothing_says_why() -> None:
+    without = "latent errors are not counted"
+    idle = "which changes nothing"
+    assert idle_words(RiskInputs(latent=False, latent_incidence=0.01)) == (
+        f"latent errors on 1 % of the drives a month ({idle}: {without})",
+    )
+    assert idle_words(RiskInputs(correlation=1.0, correlation_law="same"))[0].endswith("are independent)")
+    assert idle_words(RiskInputs(latent=False, scrub="30d"))[0].startswith("a scrub every 30 d (")
+    for counts in ({"scrub": "never"}, {"shape": 1.12}):
+        assert idle_words(RiskInputs(age=4 * YEAR))
+        assert not idle_words(RiskInputs(age=4 * YEAR, **counts))
+
+
+def test_beside_a_mean_time_to_repair_a_spare_that_is_stated_takes_its_time() -> None:
+    assert unknowns(RiskInputs(mttr="24h"), Spread.exactly(1.0), None).delay.middle == 0.0
+    stated = unknowns(RiskInputs(mttr="24h", spare="order"), Spread.exactly(1.0), None)
+    assert stated.delay == unknowns(RiskInputs(spare="order"), Spread.exactly(1.0), None).delay
+    with pytest.raises(InputError, match="--mttr '1 d' cannot be used: it excludes --hours"):
+        RiskInputs(hours="24h", mttr="24h")
+
+
 def test_a_spare_takes_over_by_itself_unless_it_is_stated_otherwise() -> None:
     assert RiskInputs().with_spares(1).spare == "hot"
     assert RiskInputs().with_spares(0).spare is None
@@ -528,7 +549,8 @@ def test_a_chance_has_the_digits_that_its_range_leaves(
      ({"age_factor": 2}, "age factor 2")],
 )  # fmt: skip
 def test_what_was_stated_is_told_in_the_units_of_the_flags(inputs: dict[str, Any], told: str) -> None:
-    assert stated_words(RiskInputs(**inputs, seed=9)) == (told,)
+    (words,) = stated_words(RiskInputs(**inputs, seed=9))
+    assert words.partition(" (which changes nothing")[0] == told
 
 
 def test_a_picture_has_room_for_its_ranges_and_a_row_for_each_input() -> None:

@@ -130,6 +130,31 @@ def test_more_drives_than_bays_are_refused() -> None:
         plane_model(case(layout="raidz2x12", enclosure="port-multiplier-cbs"))
 
 
+def test_a_new_drive_takes_the_bay_of_a_missing_one() -> None:
+    """Five drives fill the multiplier's five bays; the sixth comes only when the failed one is out."""
+    plane = plane_model(case(layout="raidz2x5", enclosure="port-multiplier-cbs"))
+    assert [leaf.link for leaf in plane.leaves] == [0] * 6
+    with pytest.raises(InputError, match="5 bays, and 6 drives"):
+        plane_model(case(layout="raidz2x5", enclosure="port-multiplier-cbs", old_drive="online"))
+
+
+def test_a_drive_that_is_replaced_later_is_behind_the_enclosure_as_well() -> None:
+    plane = plane_model(case(second_at=0.5, enclosure="jbod-60"))
+    assert len(plane.leaves) == 8
+    assert len({leaf.link for leaf in plane.leaves}) == 1
+
+
+def test_a_new_drive_is_in_the_box_in_which_the_failed_one_was() -> None:
+    """The first four drives are inside the MicroServer, the next four behind its multiplier."""
+    inside, box = 0, 2
+    whole = plane_model(case(layout="raidz1x4", enclosure="hp-microserver"))
+    assert [leaf.link for leaf in whole.leaves] == [inside] * 5
+    second = plane_model(case(layout="2*raidz1x4", enclosure="hp-microserver", replace_in="1"))
+    assert [leaf.link for leaf in second.leaves] == [box] * 4 + [inside] * 4 + [box]
+    beside = plane_model(case(layout="raidz1x4", enclosure="hp-microserver", old_drive="online"))
+    assert [leaf.link for leaf in beside.leaves] == [inside] * 4 + [box]
+
+
 def test_solid_state_drives_share_the_host_as_fast_as_the_world_has_it() -> None:
     ssd = case(drive="generic-sata-ssd")
     slow = in_world(ssd, Member(factors=Factors(host=0.5)))

@@ -132,7 +132,8 @@ def _running(given: dict[str, object], inputs: RiskInputs) -> Plan | None:
 
     None where none runs, or flags state how long it takes or what it meets; what was piped is noted.
     """
-    from zsim.cli.pools.pasted import running_pool
+    from zsim.cli.given_files import fields_in_words
+    from zsim.cli.pools.pasted import running_pool, said_pool
     from zsim.planning.timeline.plan import Plan
     from zsim.scenario.asked import FILES
     from zsim.scenario.files import scenario_text
@@ -144,7 +145,13 @@ def _running(given: dict[str, object], inputs: RiskInputs) -> Plan | None:
     outputs = all(Path(name).exists() and not name.endswith(FILES) for name in named)
     stated = stated_fields({**given, "file": None})
     told = inputs.hours is not None or inputs.mttr is not None or inputs.chosen_method != "chain"
-    if not sources or not outputs or told or {"operation", "bad_sectors", *OF_REPAIR} & stated.keys():
+    if not sources or told or {"operation", "bad_sectors", *OF_REPAIR} & stated.keys():
+        return None
+    said = fields_in_words(sources, stated, tell=False) or {}
+    if "evidence" in said and "operation" not in said:
+        found = said_pool(stated_fields(given))
+        return None if found is None else Plan.from_dict(found.plan)
+    if not outputs:
         return None
     try:
         found = running_pool(sources, word(given, "piped"), stated, by_default(given))

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def act(words: tuple[str, ...], as_json: bool) -> None:
-    """Do what the words after ``zsim sweep`` ask for.
+    """Do what the words after ``zsim sweep`` ask for; the first is status, merge or export.
 
     Raises
     ------
     InputError
-        When they ask for nothing that is known.
+        When the number of files is wrong.
     """
     name, *files = words
     known: dict[str, tuple[Callable[[list[str]], dict[str, object]], int, int]] = {
@@ -26,8 +26,6 @@ def act(words: tuple[str, ...], as_json: bool) -> None:
         "merge": (merge, 2, 100_000),
         "export": (export_table, 2, 2),
     }
-    if name not in known:
-        raise InputError("sweep", name, "its actions are status, merge and export", "leave it out to sweep")
     function, least, most = known[name]
     if not least <= len(files) <= most:
         usage = {

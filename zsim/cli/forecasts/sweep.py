@@ -5,13 +5,15 @@ from __future__ import annotations
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import known_so_far, progress
+from zsim.cli.common import exclusive, known_so_far, progress
 from zsim.cli.computing import announced_compilation
-from zsim.cli.flags import FLAGS, scenario_options, stated_fields
+from zsim.cli.flags import FLAGS, is_layout, scenario_options, stated_fields, take_files
 from zsim.cli.forecasts.tables import check_table_outputs, hand_over_table
 from zsim.cli.help import GroupedCommand
 from zsim.planning.ranges import values_of
 
+ACTIONS = ("status", "merge", "export")
+"""What may be done with stores of answers."""
 NOTHING_ANSWERED = 1
 """Exit code where every combination is refused."""
 
@@ -26,10 +28,11 @@ NOTHING_ANSWERED = 1
     examples=(
         "zsim sweep --width 4..12 --parity 1,2,3 --fill 60% --drive-size 18TB --plot widths.svg",
         "zsim sweep --layout raidz2x6 --fill 25%..90% --store answers.jsonl",
+        'zsim sweep "8x 16TB in raidz2" --fill 25%..90%',
         "zsim sweep --layout raidz2x6 --axis load='none;random-read,rate=50' --axis fill=0.3,0.6",
     ),
 )
-@click.argument("action", metavar="[status|merge|export FILE.sqlite...]", nargs=-1)
+@click.argument("words", metavar="[LAYOUT...|FILE|-|status|merge|export FILE.sqlite...]", nargs=-1)
 @click.option("--width", metavar="VALUES", help="Drives of a RAID-Z vdev, parity included, such as 4..12.")
 @click.option("--parity", metavar="VALUES", help="Parity drives, such as 1,2,3; 0 is a mirror.")
 @click.option("-o", "--output", metavar="FILE", help="Write the table: FILE.csv, .json or .parquet.")
@@ -60,7 +63,7 @@ NOTHING_ANSWERED = 1
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @scenario_options
 def command(
-    action: tuple[str, ...],
+    words: tuple[str, ...],
     width: str | None,
     parity: str | None,
     output: str | None,
@@ -77,21 +80,23 @@ def command(
 ) -> None:
     """Predict every combination of widths, parities, fills or other values.
 
-    Every flag of a scenario takes a list (1,2,3) or a range (4..12, 25%..90%) here. Of a store of answers,
-    'status FILE.sqlite' shows what it holds, 'merge INTO FROM...' copies answers, and 'export FILE.sqlite
-    TABLE.csv' writes them as a table.
+    Every flag of a scenario takes a list (1,2,3) or a range (4..12, 25%..90%) here. What all have in common
+    may come from layouts, from a sentence ("8x 16TB in raidz2"), or from what zpool status and its like
+    printed, in files or piped. Of a store of answers, 'status FILE.sqlite' shows what it holds, 'merge INTO
+    FROM...' copies answers, and 'export FILE.sqlite TABLE.csv' writes them as a table.
     """
     from zsim.cli.common import whole_number
     from zsim.cli.forecasts.stores import act, check_shared, studied
     from zsim.planning.table import NOT_RUN
 
-    if action:
-        act(action, as_json)
+    if words and words[0] in ACTIONS:
+        act(words, as_json)
         return
 
     check_table_outputs(output, plot, report, store)
     check_shared(store, shard, dask, refine)
     workers = whole_number(jobs, "--jobs", 1)
+    _take_base(words, given)
     axes = axes_of(width, parity, stated_fields(given), {flag.field for flag in FLAGS}) | more_axes(axis)
     again = "no file was written; with --store FILE.jsonl it can be resumed"
     if store:
@@ -101,6 +106,26 @@ def command(
     hand_over_table(table, as_json, output, plot, report)
     if len(table) and all(row.get("refused") not in (None, NOT_RUN) for row in table):
         click.get_current_context().exit(NOTHING_ANSWERED)
+
+
+def _take_base(words: tuple[str, ...], given: dict[str, object]) -> None:
+    """Note layouts as values of --layout, and else what all combinations have in common.
+
+    Raises
+    ------
+    InputError
+        When it is neither, or there is --layout or --scenario too.
+    """
+    if any(each.endswith(".sqlite") for each in words):
+        allowed = f"what can be done with stores is {', '.join(ACTIONS)}"
+        raise InputError("sweep", words[0], allowed, "write for instance zsim sweep status study.sqlite")
+    if not words:
+        return
+    if all(is_layout(each) for each in words):
+        exclusive({"LAYOUT": ",".join(words), "--layout": given["layout"]})
+        given["layout"] = ",".join(words)
+        return
+    take_files(words, given)
 
 
 def axes_of(
@@ -115,7 +140,7 @@ def axes_of(
     }
     for name, value in stated.items():
         several = name in listed and isinstance(value, str)
-        axes[name] = list(values_of(str(value), name)) if several else [value]
+        axes[name] = [*_listed(name, str(value))] if several else [value]
     return axes
 
 
@@ -144,19 +169,24 @@ def more_axes(given: tuple[str, ...]) -> dict[str, list[object]]:
     for text in given:
         name, values = key_value(text, "--axis")
         name = name.replace("-", "_") if "." not in name else name
-        several = [each.strip() for each in values.split(";")] if ";" in values else None
-        if several is None and name in LISTS:
-            several = [values]
-        found = values_of(values, name) if several is None else several
+        found = _listed(name, values)
         axes[name] = [_none_of(name) if each.lower() == "none" else each for each in found]
     return axes
 
 
+def _listed(name: str, values: str) -> list[str]:
+    """Return the values of a field, one by one."""
+    if ";" in values:
+        return [each.strip() for each in values.split(";")]
+    return [values] if name in LISTS else values_of(values, name)
+
+
 MOST_DIGITS = 10
 """Of a whole number."""
-LISTS = ("load", "ports", "slow", "evidence")
+PARTS = ("load", "ports", "slow", "evidence")
+LISTS = (*PARTS, "vdev_fills", "vdev_frags")
 """Fields whose values have commas of their own."""
 
 
 def _none_of(name: str) -> object:
-    return () if name in LISTS else None
+    return () if name in PARTS else None

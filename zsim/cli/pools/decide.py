@@ -12,7 +12,14 @@ from zsim.cli.common import exclusive, print_json, progress, show
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import by_default, in_words, scenario_options, stated_fields
 from zsim.cli.help import GroupedCommand
-from zsim.cli.pools.pasted import PastedPool, Place, pasted_pool, place_of, replaced_now
+from zsim.cli.pools.pasted import (
+    PastedPool,
+    Place,
+    pasted_pool,
+    place_of,
+    replaced_now,
+    said_pool,
+)
 
 
 @click.command(
@@ -108,9 +115,15 @@ def _state(sources: tuple[str, ...], given: dict[str, object]) -> PastedPool:
     if len(sources) == 1 and sources[0].endswith(".toml"):
         given = given | {"file": sources[0]}
         sources = ()
+    said = None
     if sources and (words := in_words(sources, given)):
         given, sources = given | words, ()
-    stated = stated_fields(given)
+        stated = stated_fields(given)
+        said = said_pool(stated)
+    else:
+        stated = stated_fields(given)
+    if said is not None:
+        return said
     if sources:
         return pasted_pool(sources, stated, CHOICE, by_default(given))
     if stated.get("layout") is None:

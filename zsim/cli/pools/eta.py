@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from zsim.cli.common import (
 )
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import by_default, scenario_options, stated_fields, words
+from zsim.cli.given_files import fields_in_words, tell_reading
 from zsim.cli.help import GroupedCommand
 from zsim.cli.pools.pasted import less_told
 
@@ -42,10 +44,11 @@ LEAST_EVERY_S = 1
     examples=(
         "zpool status tank | zsim eta",
         "zsim eta status.txt list.txt iostat.txt",
+        'zsim eta "8x 16TB in raidz2, 60% full, resilver 34% done after 12 h"',
         "zsim eta --pool tank --watch 60 --log tank.jsonl",
     ),
 )
-@click.argument("files", metavar="[FILE|DIR|-]...", nargs=-1)
+@click.argument("files", metavar="[FILE|DIR|SENTENCE|-]...", nargs=-1)
 @click.option(
     "--pool",
     metavar="NAME",
@@ -73,7 +76,8 @@ def command(
 
     FILE holds what zpool status printed, once or several times, or another output of the same pool; without
     files the standard input is read. It may be quoted, cut off or in one line, as forums have it, or text of
-    TrueNAS' pages. What is not known is assumed, and listed.
+    TrueNAS' pages, or a sentence: "8x 16TB in raidz2, resilver 34% done after 12 h". What is not known is
+    assumed, and listed.
     """
     from zsim.base.files import check_writable
 
@@ -117,9 +121,12 @@ def answer_of(
     from zsim.planning.eta.api import eta
     from zsim.planning.eta.watching import status_of
 
-    text, now = None, None
+    text, now = _sentence(files, stated), None
+    files = () if text is not None else files
     names = [name for name in files if name != "-"]
-    if not files and pool is not None and (sys.stdin is None or sys.stdin.isatty()):
+    if text is not None:
+        pool = None
+    elif not files and pool is not None and (sys.stdin is None or sys.stdin.isatty()):
         text, now = status_of(pool), datetime.now()
     elif "-" in files or not files:
         text, now = piped(), datetime.now()
@@ -130,6 +137,20 @@ def answer_of(
         return eta(
             text, names, pool=pool, overrides=overrides, stated=stated, now=now, on_progress=on_progress
         )
+
+
+def _sentence(files: tuple[str, ...], stated: dict[str, object]) -> str | None:
+    """Return the sentence that stands in the place of files, and tell how it is read; None of files."""
+    from zsim.observe.pool_import.given.pool_in_words import pool_in_words
+
+    if fields_in_words(files, stated, tell=False) is None:
+        return None
+    text = " ".join(files)
+    said = pool_in_words(text, needs_layout="layout" not in stated)
+    if said is not None:
+        # What was not understood is a note of the answer.
+        tell_reading(replace(said, unread=()))
+    return text
 
 
 def piped() -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, NothingToAsk
 from zsim.base.parsed import table
 from zsim.cli.common import notice
 from zsim.cli.given_files import said_fields
@@ -73,7 +73,8 @@ def pasted_pool(
     names = [name for name in sources if name != "-"]
     text = scenario_text(Path("-")) if len(names) < len(sources) else None
     if text is not None and not names and not is_printed(text) and (said := said_fields(text, stated)):
-        return PastedPool({"scenario": Scenario.from_dict(said | stated).stated()}, {})
+        both = said | stated
+        return said_pool(both) or PastedPool({"scenario": Scenario.from_dict(both).stated()}, {})
     stated = less_told(stated, by_default, text, names)
     imported = _imported(text, names, stated)
     _tell_gaps(imported)
@@ -85,8 +86,27 @@ def pasted_pool(
         return PastedPool(plan, imported.places, imported.pool)
     found, why = _running(imported, text, names, stated, asked)
     if found is None:
-        raise InputError(asked, None, why, "zsim eta, given the same files, says when it finishes")
+        raise NothingToAsk(asked, None, why, "zsim eta, given the same files, says when it finishes")
     return found
+
+
+def said_pool(fields: Mapping[str, object]) -> PastedPool | None:
+    """Return the pool of a sentence that says how far a scan is, with what is left of it; else None."""
+    from zsim.planning.eta.api import eta_of
+    from zsim.planning.eta.reading import Paste
+    from zsim.planning.timeline.decisions import state_of
+    from zsim.scenario.evidence import RunningScan
+    from zsim.scenario.model import Scenario
+
+    if not fields.get("evidence") or fields.get("layout") is None:
+        return None
+    scenario = Scenario.from_dict(fields)
+    scans = tuple(each for each in scenario.evidence or () if isinstance(each, RunningScan))
+    if not scans:
+        return None
+    known = scenario.stated()
+    state = state_of(known, scans, seen=eta_of(scenario, Paste("", scenario, scans)))
+    return PastedPool({"scenario": known, **state}, {})
 
 
 def running_pool(

@@ -14,7 +14,15 @@ from zsim.cli.common import notice, print_json, progress, show, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import Command, by_default, fields_of_pool, in_words, scenario_options, word, words
 from zsim.cli.help import GroupedCommand
-from zsim.cli.pools.pasted import NUMBERED, PastedPool, Place, pasted_pool, place_of, replaced_now
+from zsim.cli.pools.pasted import (
+    NUMBERED,
+    PastedPool,
+    Place,
+    pasted_pool,
+    place_of,
+    replaced_now,
+    said_pool,
+)
 
 if TYPE_CHECKING:
     from zsim.planning.timeline.plan import Plan
@@ -183,15 +191,19 @@ def plan_from(sources: Sequence[str], procedure: str | None, given: dict[str, ob
     from zsim.planning.timeline.api import read_plan
     from zsim.planning.timeline.plan import Plan
 
+    stated = None
     if sources and (known_words := in_words(sources, given)):
         given, sources = given | known_words, ()
-    pasted = _pasted(sources, given)
+        stated = fields_of_pool(given, ALLOWED, NOT_HERE)
+        pasted = said_pool(stated)
+    else:
+        pasted = _pasted(sources, given)
     if pasted is not None:
         return _of_pasted(pasted, procedure, given)
     if len(sources) > 1:
         raise InputError("FILE", " ".join(sources), "it is one plan", "give one")
     source = sources[0] if sources else None
-    stated = fields_of_pool(given, ALLOWED, NOT_HERE)
+    stated = fields_of_pool(given, ALLOWED, NOT_HERE) if stated is None else stated
     if source is not None and procedure is not None:
         raise InputError("--procedure", procedure, "a plan is given already", "give one of the two")
     own = plan_fields(given)

@@ -176,8 +176,13 @@ def _whole(name: str, value: int | None, least: int, for_instance: int) -> int:
 
 
 def _inputs(inputs: RiskInputs | None, common: Mapping[str, object]) -> RiskInputs:
-    """Return what is stated of failures, in the fields of the scenario too."""
-    return with_erc_of(inputs or RiskInputs(), read_limit(common.get("erc")))
+    """Return what is stated of failures, in the fields of the scenario too; refuse what no chain takes."""
+    asked = inputs or RiskInputs()
+    if asked.chosen_method != "chain":
+        name, value = ("shape", asked.shape) if asked.shape != 1.0 else ("method", asked.method)
+        allowed = "layouts are compared by chains, which have constant failure rates"
+        raise InputError(name, value, allowed, "leave it out, and ask zsim risk of the layout that is found")
+    return with_erc_of(asked, read_limit(common.get("erc")))
 
 
 def _wanted(

@@ -13,7 +13,7 @@ from zsim.base.notebook import reporting
 from zsim.case.case import Case
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.followed import FollowedScan
-from zsim.planning.eta.reading import Paste, read_paste
+from zsim.planning.eta.reading import Paste, read_paste, said_paste
 from zsim.planning.eta.reasons import zpool_remaining
 from zsim.prediction.api import case_of, provenance_of, subject
 from zsim.prediction.courses import courses_of
@@ -45,7 +45,7 @@ def eta(
     ----------
     text : str or Path, optional
         What ``zpool status`` printed, once or at several moments, or the path of a file with it; other output
-        of the pool may stand beside.
+        of the pool may stand beside.  Or a sentence: ``"8x 16TB in raidz2, resilver 34% done after 12 h"``.
     files : sequence of str or Path
         Files and directories with the same.
     pool : str, optional
@@ -85,7 +85,10 @@ def eta(
         now = now.astimezone().replace(tzinfo=None)
     if isinstance(text, Path) or (isinstance(text, str) and _is_path(text)):
         files, text = (text, *files), None
-    paste = read_paste(text, files, pool=pool, overrides=overrides, stated=dict(stated or {}), now=now)
+    known = dict(stated or {})
+    paste = said_paste(text, overrides, known) if isinstance(text, str) and not files else None
+    if paste is None:
+        paste = read_paste(text, files, pool=pool, overrides=overrides, stated=known, now=now)
     return eta_of(paste.scenario, paste, on_progress)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import NoneType
 
-from zsim.base.errors import InputError, check_kind
+from zsim.base.errors import InputError, check_kind, shown
 from zsim.base.reading import REMEDY, is_directory, read_bytes, stat_of
 from zsim.base.units import format_bytes, format_fraction, format_percent
 from zsim.observe.documents import split_documents
@@ -19,7 +19,9 @@ from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
 from zsim.observe.pool_import.given.assumed import as_status, assumed_vdevs, assumed_words
 from zsim.observe.pool_import.given.files import files_in
 from zsim.observe.pool_import.given.pasted_forms import UNKNOWN
+from zsim.observe.pool_import.given.pool_in_words import pool_in_words
 from zsim.observe.pool_import.importing import ImportedPool, import_beside
+from zsim.observe.read_pool import is_printed
 from zsim.observe.texts import decoded, plain, tidied
 from zsim.observe.zpool import status_json, truenas
 from zsim.observe.zpool.scan import Scan, to_examine
@@ -29,7 +31,7 @@ from zsim.prediction.progress.healing import is_open
 from zsim.prediction.progress.metadata_only import of_metadata
 from zsim.prediction.progress.moments import clock_of, with_clocks
 from zsim.scenario.evidence import RunningScan
-from zsim.scenario.files import apply_overrides, names_set, put_aside
+from zsim.scenario.files import apply_overrides, names_set, over, put_aside
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 
@@ -149,6 +151,32 @@ def read_paste(
     paused, name = scan.state == "paused", pool or chosen.name
     waiting = imported.waiting if imported is not None else 0
     return Paste(name, scenario, tuple(ordered), paused, tuple(notes), at, log_alone, dedup_alone, waiting)
+
+
+def said_paste(text: str, overrides: Sequence[str], stated: Mapping[str, object]) -> Paste | None:
+    """Read a sentence that says how far a scan is: ``raidz2 of 8x 16TB, resilver 34% done after 12 h``.
+
+    Returns
+    -------
+    Paste or None
+        None where the text is no sentence about a pool.
+
+    Raises
+    ------
+    InputError
+        When it says nothing of a scan that runs.
+    """
+    if is_printed(text) or (said := pool_in_words(text, needs_layout="layout" not in stated)) is None:
+        return None
+    if "evidence" not in said.fields:
+        remedy = "say how far it is, such as 'resilver 34% done after 12 h'"
+        raise InputError("zpool status", text, "a running scan is expected", remedy)
+    scenario = Scenario.from_dict(apply_overrides(over(said.fields, stated), overrides))
+    scans = tuple(each for each in scenario.evidence or () if isinstance(each, RunningScan))
+    words = ", ".join(map(shown, said.unread))
+    return Paste(
+        "", scenario, scans, notes=(f"NOT UNDERSTOOD, and not in the answer: {words}",) if words else ()
+    )
 
 
 def _found_running(statuses: Sequence[PoolStatus]) -> list[tuple[PoolStatus, Scan]]:

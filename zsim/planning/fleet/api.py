@@ -26,6 +26,7 @@ from zsim.planning.risk.evaluate import Report, draw, summed_up
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Floats, Worlds
 from zsim.planning.risk.question import RiskInputs, unknowns
 from zsim.planning.risk.reliability import Spread, number
+from zsim.planning.risk.stated import idle_words
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
 
@@ -207,7 +208,7 @@ def _merged(sums: list[Sums]) -> Sums:
     found = {}
     for name in Sums._fields:
         parts = [getattr(each, name) for each in sums]
-        if name == "losses":
+        if name in ("losses", "hazards"):
             found[name] = np.concatenate(parts)
         elif name in ("demand", "busy"):
             found[name] = _added(parts)
@@ -243,7 +244,7 @@ def _answer(
         years=asked.years,
         trials=sum(trials),
         pool_years=float(pools * fleet_years.sum()),
-        any_loss=_losses([-np.expm1(-each.losses) for each in sums], 1.0),
+        any_loss=_losses([-np.expm1(-each.hazards) for each in sums], 1.0),
         losses_per_year=_losses([each.losses for each in sums], 1.0 / asked.years),
         failures_per_year=three_digits(failures / fleet_years.sum()),
         degraded_s_per_pool_year=three_digits(degraded / fleet_years.sum() / pools),
@@ -253,7 +254,7 @@ def _answer(
         warnings=tuple(
             f"{pools.name}: {text}"
             for pools, one in zip(asked.pool, case, strict=True)
-            for text in known_bugs(one)
+            for text in (*known_bugs(one), *idle_words(pools.inputs))
         ),
         inputs=asked.plain(),
         provenance={**provenance(asked.plain(), asked.seed), **source_hashes(Path(__file__).parent)},

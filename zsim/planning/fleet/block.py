@@ -98,6 +98,8 @@ class Sums(NamedTuple):
         Failures by how many came within the lead time before them; by how many others a crew would be with.
     losses : ndarray, shape (histories, 3)
         Losses expected in each history: files, vdevs, pools.
+    hazards : ndarray, shape (histories, 3)
+        Minus the logarithm of the chance that none of them comes in a history [1].
     """
 
     failures: Floats
@@ -110,6 +112,7 @@ class Sums(NamedTuple):
     demand: Integers
     busy: Integers
     losses: Floats
+    hazards: Floats
 
 
 class _Events(NamedTuple):
@@ -154,7 +157,15 @@ def run_block(kinds: tuple[Kind, ...], site: Site, histories: int, seed: tuple[i
         demand=demand,
         busy=busy,
         losses=np.column_stack([_by(events.history, lost[:, at], histories) for at in range(3)]),
+        hazards=_hazards(events.history, lost, histories),
     )
+
+
+def _hazards(history: Integers, lost: Floats, histories: int) -> Floats:
+    """Return minus the logarithm of the chance that no failure is the first of a loss, (histories, 3)."""
+    with np.errstate(divide="ignore"):
+        each = -np.log1p(-np.minimum(lost, 1.0))
+    return np.column_stack([_by(history, each[:, at], histories) for at in range(3)])
 
 
 def _by(places: Integers, values: Floats, count: int) -> Floats:

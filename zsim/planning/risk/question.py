@@ -281,9 +281,9 @@ def _known(inputs: RiskInputs, name: str, known: tuple[str, ...]) -> None:
 
 def _exclude(inputs: RiskInputs, one: str, other: str) -> None:
     if getattr(inputs, one) is not None and getattr(inputs, other) is not None:
-        raise InputError(
-            f"--{other}", getattr(inputs, other), f"it excludes --{one}", "give only one of them"
-        )
+        value = getattr(inputs, other)
+        shown = _shown(other, value) if isinstance(value, float) else value
+        raise InputError(f"--{other}", shown, f"it excludes --{one}", "give only one of them")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -413,7 +413,7 @@ def _latent(inputs: RiskInputs, notes: dict[str, str]) -> Spread:
 def _delay(inputs: RiskInputs, notes: dict[str, str]) -> Spread:
     if inputs.detect is not None:
         return Spread.exactly(inputs.detect)
-    if inputs.mttr is not None:
+    if inputs.mttr is not None and inputs.spare is None:
         return Spread.exactly(0.0)
     spare = inputs.spare or "shelf"
     middle, high = number("delay", spare) * HOUR, number("delay", f"{spare}_p90") * HOUR

@@ -12,6 +12,7 @@ from zsim.planning.risk.question import RiskInputs
 from zsim.planning.risk.records import rounded
 
 NOT_TOLD = ("seed",)
+CHANGES_NOTHING = "which changes nothing"
 
 
 def stated_words(inputs: RiskInputs) -> tuple[str, ...]:
@@ -28,7 +29,31 @@ def stated_words(inputs: RiskInputs) -> tuple[str, ...]:
         for each in fields(RiskInputs)
         if getattr(inputs, each.name) != getattr(plain, each.name) and each.name not in NOT_TOLD
     )
-    return tuple(_WORDS[name](value) for name, value in told)
+    return tuple(_WORDS[name](value) + _idle(inputs, name) for name, value in told)
+
+
+def idle_words(inputs: RiskInputs) -> tuple[str, ...]:
+    """Return what is stated and changes nothing beside the rest, with the reason.
+
+    Examples
+    --------
+    >>> idle_words(RiskInputs(age=3 * YEAR))
+    ('drives 3 years old (which changes nothing: it counts with a Weibull shape, or without scrubs)',)
+    """
+    return tuple(words for words in stated_words(inputs) if CHANGES_NOTHING in words)
+
+
+def _idle(inputs: RiskInputs, name: str) -> str:
+    """Return why an input changes nothing, in brackets; empty where it counts."""
+    no_scrubs = inputs.latent and inputs.scrub is not None and math.isinf(inputs.scrub)
+    idle = {
+        "age": (inputs.shape == 1.0 and not no_scrubs, "it counts with a Weibull shape, or without scrubs"),
+        "scrub": (not inputs.latent, "scrubs find latent errors, and these are not counted"),
+        "latent_incidence": (not inputs.latent, "latent errors are not counted"),
+        "correlation_law": (inputs.correlation == 1.0, "failures are independent"),
+    }
+    is_idle, why = idle.get(name, (False, ""))
+    return f" ({CHANGES_NOTHING}: {why})" if is_idle else ""
 
 
 def _hours(seconds: object) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zsim.base.errors import InputError, check_kind
+from zsim.base.errors import InputError, NothingToAsk, check_kind
 from zsim.base.notebook import reporting
 from zsim.base.parsed import table
 from zsim.base.provenance import SCHEMA_VERSION
@@ -255,20 +255,21 @@ def _nothing_to_choose(now: Plan) -> InputError:
     if now.running is None and any(event.do == "replace" for event in now.events):
         allowed = "the drives that are gone can be replaced in one way only, by a resilver"
         remedy = "zsim predict says how long that takes, and zsim risk how likely is loss until then"
-        return InputError(CHOICE, None, allowed, remedy)
+        return NothingToAsk(CHOICE, None, allowed, remedy)
     if now.running is None:
-        allowed = "no repair runs or waits, and no load is stated, so there is nothing to choose"
-        return InputError(
-            "decide", None, allowed, "give --done, --waiting, --replace-too, --reboot or a load"
+        remedy = (
+            "say how far a repair is that runs (--done 35%), or which drive has failed (--replace-drive 0)"
         )
+        return NothingToAsk(CHOICE, None, "no repair runs or waits", remedy)
     left = f"; {format_duration(now.running.left[1])} are left" if now.running.left is not None else ""
     allowed = f"the {now.running.kind} runs and nothing else is planned, so all there is to do is wait{left}"
     remedy = (
-        "say what else may be done: --reboot, --replace-too DRIVE, or a load that could be stopped: --load"
+        "say what else may be done: --reboot (the host is to be rebooted), --replace-too 4 (another drive is"
+        " to be replaced), or --load 'backup 100MB/s' (a load that could be stopped)"
     )
     if now.running.kind == "scrub":
-        remedy = "say what else may be done: --replace-too DRIVE"
-    return InputError(CHOICE, None, allowed, remedy)
+        remedy = "say what else may be done: --replace-too 4 (a drive is to be replaced)"
+    return NothingToAsk(CHOICE, None, allowed, remedy)
 
 
 def _now(plan: Plan | Mapping[str, object] | str | Path, replace_too: int | None, reboot: bool) -> Plan:
@@ -282,7 +283,7 @@ def _now(plan: Plan | Mapping[str, object] | str | Path, replace_too: int | None
         raise InputError("running", None, allowed, "give --done 35%")
     if reboot and now.running is not None and now.running.kind == "scrub":
         allowed = "what runs is a scrub, without which the pool is as whole: a reboot costs what it has read"
-        raise InputError(CHOICE, None, allowed, "zsim eta, given the same, tells when it is over")
+        raise NothingToAsk(CHOICE, None, allowed, "zsim eta, given the same, tells when it is over")
     return now
 
 

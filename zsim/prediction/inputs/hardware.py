@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import fields, replace
 
 from zsim.base.constants import whole_constant
 from zsim.case.case import Case
 from zsim.case.member import Factors
 from zsim.case.resolve import is_sata_flash
+from zsim.drives.models.links import Enclosure
 from zsim.drives.models.model import DriveModel
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import (
@@ -289,7 +291,17 @@ def shared_links(case: Case) -> tuple[tuple[LinkModel, ...], dict[int, int]]:
             )
             for flat in enclosure.flatten()
         ]
-        link_of |= {
-            leaf: first + place for leaf, place in zip(leaves, enclosure.attach(len(leaves)), strict=True)
-        }
+        link_of |= {leaf: first + place for leaf, place in _plugged(case, enclosure, leaves).items()}
     return tuple(links), link_of
+
+
+def _plugged(case: Case, enclosure: Enclosure, leaves: Sequence[int]) -> dict[int, int]:
+    """Return the link of each drive behind an enclosure, by its place in `Enclosure.flatten`.
+
+    A drive that replaces a missing one takes its bay, if that is in the enclosure too.
+    """
+    gone = range(0 if case.old_drive == "online" else case.new_drives)
+    taken = {case.leaves + drive: drive for drive in gone if drive in leaves}
+    own = [leaf for leaf in leaves if leaf not in taken]
+    found = dict(zip(own, enclosure.attach(len(own)), strict=True))
+    return found | {new: found[old] for new, old in taken.items() if new in leaves}

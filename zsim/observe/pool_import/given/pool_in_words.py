@@ -14,9 +14,13 @@ from dataclasses import dataclass
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.units import (
+    DAY,
+    HOUR,
+    MINUTE,
     format_bytes_exactly,
     format_drive_size,
     format_drive_size_exactly,
+    format_duration,
     format_fraction,
     parse_bytes,
     parse_fraction,
@@ -42,6 +46,7 @@ from zsim.observe.pool_import.given.sentence_forms import (
     PRODUCT,
     RELEASE,
     RPM,
+    RUNNING,
     SAYS_NOTHING,
     SHINGLED,
     TOML,
@@ -67,6 +72,8 @@ NUMBERS = {
 PAIR = 2
 """Drives of a mirror of which nobody says how many it has."""
 OLD_PARITY = {"5": 1, "6": 2, "10": 0}
+UNITS = {"d": DAY, "h": HOUR, "m": MINUTE}
+"""Of a time, by its first letter [s]."""
 FIRST = ("layout", "drive", "drive_size", "new_drive_size", "fill")
 
 
@@ -90,8 +97,17 @@ class PoolInWords:
 
 
 def as_flags(fields: Mapping[str, object]) -> str:
-    """Return fields as they are written for ``zsim predict``."""
-    return " ".join(f"--{name.replace('_', '-')} {_flag(name, each)}" for name, each in fields.items())
+    """Return fields as they are written for ``zsim predict``; a scan that runs in words."""
+    flags = [f"--{name.replace('_', '-')} {_flag(name, each)}" for name, each in fields.items()]
+    return " ".join(flag for flag in flags if not flag.startswith("--evidence")) + _scan_words(fields)
+
+
+def _scan_words(fields: Mapping[str, object]) -> str:
+    if not isinstance(held := fields.get("evidence"), list):
+        return ""
+    scan = held[0]
+    after = f" after {format_duration(scan['elapsed'])}" if "elapsed" in scan else ""
+    return f", a {scan['kind']} {format_fraction(scan['done'])} done{after}"
 
 
 def may_be_words(names: Sequence[str]) -> bool:
@@ -189,6 +205,7 @@ class _Sentence:
         self._take_layout(classed=True)
         self._take_aside()
         self._take_layout()
+        self._take_running()
         for name, form in FACTS.items():
             for match in form.finditer(self.rest):
                 self._note_fact(name, match)
@@ -288,6 +305,19 @@ class _Sentence:
             if self._facts.setdefault(field, value) != value:
                 shown = (_flag(field, each) for each in (self._facts[field], value))
                 raise self._refuse(f"two values of {field.replace('_', ' ')}", *shown)
+        self._blank_groups(match)
+
+    def _take_running(self) -> None:
+        """Note a scan that runs, as evidence."""
+        if (match := RUNNING.search(self.rest)) is None:
+            return
+        scan: dict[str, object] = {"what": "running", "kind": (match["scan"] or "resilver").lower()}
+        scan["done"] = parse_fraction(f"{match['done']}%", "done")
+        if match["elapsed"] is not None:
+            scan["elapsed"] = float(match["elapsed"]) * UNITS[match["hours"][0].lower()]
+        if scan["kind"] != "resilver":
+            self._facts["operation"] = scan["kind"]
+        self._facts["evidence"] = [scan]
         self._blank_groups(match)
 
     def _take_rotation(self) -> None:

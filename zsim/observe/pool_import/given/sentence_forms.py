@@ -31,6 +31,13 @@ LAYOUT = _form(
 
 CLASSED = _form(r"\b(?:special|log|dedup|cache|spare):")
 
+_DONE = (
+    rf"{_START}(?P<done>\d{{1,2}}(?:\.\d+)?) ?(?P<sign>%)(?: (?P<said>done|complete[d]?))"
+    r"(?: (?P<after>after|in) (?P<elapsed>\d{1,4}(?:\.\d+)?) ?(?P<hours>h|hours?|d|days?|min|minutes?)\b)?"
+)
+RUNNING = _form(rf"(?:\b(?P<scan>resilver|rebuild|scrub)(?P<ending>ing|ed)?,? (?:is |at )?)?{_DONE}")
+"""A scan that runs, and how far it is."""
+
 FACTS = {
     "frag": _form(rf"{_START}(?P<frag>\d{{1,3}} ?%) (?P<said>frag\w*)"),
     "free": _form(rf"{_START}(?P<free>\d{{1,3}}) ?(?P<sign>%) (?P<said>free)\b"),
