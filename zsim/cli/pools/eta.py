@@ -71,9 +71,9 @@ def command(
 ) -> None:
     """Estimate when a running resilver, scrub or rebuild finishes: zpool status tank | zsim eta.
 
-    FILE holds what zpool status printed, once or several times, or another output of the same pool; without
-    files the standard input is read. It may be quoted, cut off or in one line, as forums have it, or text of
-    TrueNAS' pages. What is not known is assumed, and listed.
+    FILE has the output of zpool status, once or several times, or another output of the same pool; without
+    files the standard input is read. The text may be quoted, cut off or in one line, as in forum posts, or be
+    copied from the pages of TrueNAS or Proxmox. What it does not show is assumed, and listed.
     """
     from zsim.base.files import check_writable
 
@@ -182,7 +182,7 @@ def watch_pool(
                 redraw(bar(answer))
             else:
                 echo(escaped(log_line(answer)))
-    notice(f"no scan runs on {pool} any more")
+    notice(f"no scan is running on {pool} any more")
 
 
 @contextlib.contextmanager
