@@ -310,4 +310,4 @@ def test_a_scrub_that_repairs_much_is_told_so(repaired, told):
         .replace("resilvered,", "repaired,")
     )
     paste = read_paste(text.replace("264G", repaired))
-    assert any("as of a drive that was out" in note for note in paste.notes) == told
+    assert any("as after an outage or on an overwritten drive" in note for note in paste.notes) == told

@@ -314,7 +314,7 @@ def test_what_eta_says_of_the_same_comes_before_what_is_printed() -> None:
 
 def test_why_there_is_nothing_to_choose_is_said() -> None:
     idle = Plan.from_dict({"scenario": {"layout": "raidz2x6"}})
-    assert "no repair runs or waits" in str(decisions._nothing_to_choose(idle))
+    assert "no repair is running or waiting" in str(decisions._nothing_to_choose(idle))
     runs = Plan.from_dict(
         {"scenario": {"layout": "raidz2x6"}, "running": {"left": [HOUR, 2 * HOUR, 3 * HOUR]}}
     )

@@ -295,7 +295,7 @@ def test_alternatives_do_the_same_in_the_end() -> None:
 
 
 def test_questions_without_an_answer() -> None:
-    with pytest.raises(InputError, match="no repair runs or waits"):
+    with pytest.raises(InputError, match="no repair is running or waiting"):
         decide({"scenario": POOL})
     with pytest.raises(InputError, match="shows no running pass whose progress is known"):
         decide({"scenario": POOL}, reboot=True)
@@ -328,7 +328,7 @@ def test_the_command_tells_a_story(capsys: pytest.CaptureFixture[str], tmp_path:
         ("timeline --layout raidz2x6 --second-fails-at 3h", "no first drive fails"),
         ("timeline --layout raidz2x6 --fail x", "write --fail 0 or --fail 1:3"),
         ("timeline --procedure replace-one plan.toml", "give one of the two"),
-        ("decide --layout raidz2x6", "no repair runs or waits"),
+        ("decide --layout raidz2x6", "no repair is running or waiting"),
     ],
 )
 def test_bad_command_lines(line: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
