@@ -309,7 +309,7 @@ def test_warnings_are_of_shingled_drives_caches_full_pools_and_loads_beyond_them
     assert told() == []
     assert told(drive="st8000dm004", drive_size="8TB") == [smr]
     assert told(new_drive="st8000dm004", drive_size="8TB") == [smr]
-    assert told(load=["sync-write,rate=1"], write_cache=True) == [cached + "once here"]
+    assert told(load=["sync-write,rate=1"], write_cache=True) == [cached + "once"]
     assert told(load=["sync-write,rate=1"], write_cache=False) == []
     assert told(load=["random-read,rate=1"], write_cache=True) == []
     assert told(fill=0.95) == []
@@ -365,7 +365,8 @@ def test_records_of_another_size_span_the_answer_but_are_not_sampled(monkeypatch
         33_000.0,
         False,
     )
-    assert driver.words == "state it (--recordsize): taken: 128K, as in media; with 1M 40 min, 4K 9 h 10 min"
+    words = "state it (--recordsize): assumed: 128K, as in media; with 1M 40 min, 4K 9 h 10 min"
+    assert driver.words == words
     monkeypatch.setattr(api, "other_records", lambda baseline, sound_s: {})
     assert api._of_records(work) == ()
 
