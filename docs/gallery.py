@@ -26,8 +26,8 @@ class Example(NamedTuple):
 EXAMPLES = (
     Example(
         "answer", "One drive of a RAID-Z2 pool",
-        "The fan of progress holds eight in ten of the pools that fit what is stated; the dashed line is "
-        "when `zpool status` says, at each moment, that it ends.",
+        "The fan shows the progress of eight in ten of the pools that match what was stated. The dashed line "
+        "shows, for each moment, the finish time that `zpool status` would give then.",
         """
         import zsim
 
@@ -38,7 +38,7 @@ EXAMPLES = (
     ),
     Example(
         "layouts", "Layouts at equal data",
-        "Each pool stores the same 100 TiB; how full it is follows. An interval each, the median as a dot.",
+        "Each pool stores the same 100 TiB. The bars are 80 % intervals, the dots medians.",
         """
         import zsim
 
@@ -58,8 +58,8 @@ EXAMPLES = (
         """,
     ),
     Example(
-        "fill-and-use", "How full, and what is on it",
-        "Small records make resilvers long. One line a use of the pool, the band is p10 to p90.",
+        "fill-and-use", "How full, and what the pool stores",
+        "Small records make resilvers long. One line for each use of the pool; the band is p10 to p90.",
         """
         import zsim
 
@@ -74,7 +74,7 @@ EXAMPLES = (
     ),
     Example(
         "width-and-fill", "Width and fill",
-        "Two numbers with many values make a heat map.",
+        "A sweep over two numeric fields is drawn as a heat map.",
         """
         import zsim
 
@@ -90,7 +90,7 @@ EXAMPLES = (
     ),
     Example(
         "load", "A pool that is in use",
-        "Clients and the resilver share the drives: the first line says what the load costs.",
+        "Clients and the resilver share the drives. The first line says how much longer the resilver takes.",
         """
         import zsim
 
@@ -118,7 +118,7 @@ def gallery() -> str:
     """Run all examples, write their pictures, and return the page."""
     parts = [
         "# Gallery", MADE,
-        "Examples that are run when this page is made. Every picture has a dark form too "
+        "What zsim can draw. The examples were run to make this page. Every picture has a dark form too "
         "(`plot(dark=True)`), and is in the HTML report (`--report answer.html`).",
     ]  # fmt: skip
     for example in EXAMPLES:

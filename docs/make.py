@@ -61,8 +61,8 @@ TOLERANCE = 0.05
 COMMAND_LINE = (
     "Results go to stdout, progress and messages to stderr. With `--json` stdout holds nothing but JSON. "
     "`NO_COLOR` is honoured.",
-    "Exit codes: 0 done; 1 a validation case failed; 2 bad input (one sentence says what and how to put it "
-    "right); 70 a fault of zsim (`ZSIM_DEBUG=1` shows the traceback); 130 interrupted.",
+    "Exit codes: 0 success; 1 a validation case failed; 2 bad input (one sentence says what is wrong and how "
+    "to correct it); 70 a fault of zsim (`ZSIM_DEBUG=1` shows the traceback); 130 interrupted.",
 )
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 MADE = "<!-- made by docs/make.py -->"
@@ -247,7 +247,8 @@ def schema_page(title: str, intro: str, schema: dict[str, Any]) -> str:
 def scenario_page() -> str:
     """Return the reference of the scenario's fields."""
     intro = (
-        "What can be asked. Every field is a key of a scenario file (`--scenario FILE`), of `--set`, "
+        "The fields of a scenario: what you can state about a pool. Every field is a key of a scenario file "
+        "(`--scenario FILE`), of `--set`, "
         "and an argument of `zsim.Scenario`. `zsim scenario schema` prints this as JSON Schema."
     )
     return schema_page("Scenario", intro, Scenario.model_json_schema())
@@ -256,9 +257,9 @@ def scenario_page() -> str:
 def result_page() -> str:
     """Return the reference of the fields of a prediction."""
     intro = (
-        "What is answered: the fields of `Prediction`, of `zsim predict --json` and of `-o result.json`. "
+        "The fields of an answer: of `Prediction`, of `zsim predict --json` and of `-o result.json`. "
         "Durations are in seconds, sizes in bytes, rates in bytes per second, shares between 0 and 1. "
-        "`schema_version` changes when a field goes or changes its meaning."
+        "`schema_version` changes when a field is removed or changes its meaning."
     )
     page = schema_page("Result", intro, Prediction.model_json_schema(mode="serialization"))
     return f"{page}\n{running_scans()}"
@@ -266,12 +267,12 @@ def result_page() -> str:
 
 ETA_FIELDS = {
     "schema_version": "",
-    "finish": "when it is over: p10, p50 and p90 as ISO 8601; null where the time of the status is not known",
+    "finish": "when it finishes: p10, p50 and p90 as ISO 8601; null if the time of the status is not known",
     "parts_s": "what is left by phase [s]",
     "zpool": "what `zpool status` says, or would: `remaining_s`, `total_s` [s]; `why` it is off",
-    "lately": "what was done between the last two statuses, where the pace has changed: `seconds`, "
-    "`done_bytes`, `slower` than before, `remaining_s` if it stays so",
-    "pace_tells": "whether the pace so far says something about the rest; `pace` is null where it does not",
+    "lately": "what was done between the last two statuses, if the pace has changed: `seconds`, "
+    "`done_bytes`, `slower` than before, `remaining_s` at this pace",
+    "pace_tells": "whether the pace so far says something about the rest; if not, `pace` is null",
 }
 """Fields of ``zsim eta --json`` that are no attribute of the answer in Python."""
 
@@ -289,7 +290,7 @@ def running_scans() -> str:
         field["description"] = meaning[:1].lower() + meaning[1:].removesuffix(".")
         if isinstance(field.get("type"), list):
             field["type"] = field["type"][0]
-    intro = "The answer about a scan that runs. `zsim schema eta` prints this as JSON Schema."
+    intro = "The answer about a running scan. `zsim schema eta` prints this as JSON Schema."
     head = "| field | value | default | meaning |\n| --- | --- | --- | --- |"
     return "\n".join([f"## `zsim eta --json`\n\n{intro}\n", head, *field_rows({"properties": fields})]) + "\n"
 
@@ -297,7 +298,8 @@ def running_scans() -> str:
 def timeline_page() -> str:
     """Return the reference of plans of timelines, and of the rules by release."""
     intro = (
-        "What a plan for `zsim timeline PLAN.toml` holds. `zsim timeline schema` prints this as JSON Schema; "
+        "The fields of a plan for `zsim timeline PLAN.toml`. `zsim timeline schema` prints this as JSON "
+        "Schema; "
         "[how to](../how-to/timeline.md), [the rules explained](../explanation/timeline.md)."
     )
     rows = tuple((rule.name.replace("_", " "), since, rule.text, rule.source) for since, rule in all_rules())

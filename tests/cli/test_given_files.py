@@ -133,9 +133,7 @@ def test_a_story_of_a_pasted_pool_begins_without_the_drives_that_are_gone(
     assert main(command) == 2
     assert [event.do for event in asked[0].events] == ["fail"]
     assert (asked[0].scenario["layout"], "replace" in asked[0].scenario) == ("raidz1x4", False)
-    told_of = (
-        "the story begins without the drives that are gone: the repair that the file tells of is not in it"
-    )
+    told_of = "the timeline begins without the missing drives: the repair shown in the file is not part of it"
     assert told_of in capsys.readouterr().err
     for by_hand in (["--replace", "1"], ["--set", "replace=1"]):
         assert main([*command, *by_hand]) == 2
@@ -235,7 +233,7 @@ def test_a_decision_about_a_suspended_pool_says_so(
     status = tmp_path / "status.txt"
     status.write_text(WAITS.format(state="SUSPENDED"))
     assert main(["decide", str(status)]) == 2
-    assert "the pool is suspended, and nothing goes on until" in capsys.readouterr().err.replace("\n", " ")
+    assert "the pool is suspended, and nothing continues until" in capsys.readouterr().err.replace("\n", " ")
     assert main(["decide", str(status), "--scenario", str(status)]) == 2
 
 

@@ -36,7 +36,7 @@ def test_a_degraded_drive_is_replaced_while_it_is_read() -> None:
     found = import_pasted(text)
     assert (found.scenario.old_drive, found.scenario.replaced_drives) == ("online", 1)
     assert any(
-        "sdb is DEGRADED and not replaced yet: its replacement is asked" in note for note in found.notes
+        "sdb is DEGRADED and not replaced yet: its replacement is predicted" in note for note in found.notes
     )
     told = zsim.risk(found.scenario).to_dict()
     assert any("the replaced drive still works" in str(each) for each in told["warnings"])
@@ -123,7 +123,7 @@ def test_a_suspended_pool_is_told_and_a_cut_vdev_has_not_lost_what_another_has()
     assert str(found.scenario.layout) == "2*raidz1x3"
     assert any(note.startswith("the pool is SUSPENDED") for note in found.notes)
     assert len([note for note in found.notes if "sda of raidz1-0 is FAULTED" in note]) == 1
-    with pytest.raises(InputError, match="the pool is suspended: nothing goes on"):
+    with pytest.raises(InputError, match="the pool is suspended: nothing continues"):
         zsim.eta(SUSPENDED)
     with pytest.raises(InputError, match="the pool is UNAVAIL, as more drives are gone than"):
         zsim.eta(SUSPENDED.replace("state: SUSPENDED", "state: UNAVAIL"))

@@ -31,7 +31,7 @@ def test_text_files_and_sentences_become_scenarios(tmp_path: Path) -> None:
 
 
 def test_what_is_not_understood_is_warned_of() -> None:
-    with pytest.warns(UserWarning, match="not understood, and not in the scenario: '10GbE'"):
+    with pytest.warns(UserWarning, match="not understood, and ignored: '10GbE'"):
         zsim.read_pool("8x 16TB in raidz2 on 10GbE")
 
 

@@ -109,8 +109,8 @@ def test_a_signal_ends_a_running_sweep(jobs: str, tmp_path: Path) -> None:
     out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, err
     assert NOT_RUN in out
-    assert "known so far" in err
-    assert err.count("goes on from there") == 1
+    assert "the results so far follow" in err
+    assert err.count("continues from there") == 1
     assert "Traceback" not in err
 
 

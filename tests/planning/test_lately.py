@@ -38,7 +38,7 @@ def test_the_pace_of_the_last_hour_is_told_where_it_has_changed() -> None:
     assert found.remaining_s == pytest.approx(20.8 / 0.2 * 3600)
     assert (
         found.words()
-        == "58.3M/s in the last 1 h, 6.4 times slower than before; if it stays so, 4 d 8 h are left"
+        == "58.3M/s in the last 1 h, 6.4 times slower than before; at this pace, 4 d 8 h are left"
     )
     quicker = lately_of([scan(7, 9.0), scan(8, 13.0)])
     assert quicker is not None
@@ -92,7 +92,7 @@ def test_a_scan_that_stands_still_for_hours_is_stuck_and_comes_no_nearer() -> No
     assert stuck.remaining_s == moving.remaining_s
     assert any(note.startswith("STUCK: nothing was done in the last 3 h") for note in stuck.notes)
     assert stuck.worry[0].startswith("now: look for a drive or a link that hangs")
-    assert "once it goes on" in str(stuck)
+    assert "once it continues" in str(stuck)
 
 
 def test_counters_of_other_releases_are_those_of_the_work() -> None:

@@ -193,7 +193,7 @@ SMALL: dict[str, Any] = {
         ({"drives": 0}, "drives 0 cannot be used: it is a whole number, at least 1"),
         (
             {"drives": 12, "layout": "raidz2x6"},
-            "layout 'raidz2x6' cannot be used: layouts are what is looked",
+            "layout 'raidz2x6' cannot be used: this search finds the layout",
         ),
         ({"drives": 12, "kinds": "mirror"}, "kinds 'mirror' cannot be used: it is a list of kinds"),
         ({"drives": 12, "budget": 1000, "price": 10}, "drives 12 cannot be used: it excludes budget"),

@@ -124,5 +124,5 @@ def test_no_worker_outlives_its_sweep(number: signal.Signals, tmp_path: Path) ->
         if number == signal.SIGINT:
             assert time.monotonic() - begun < 5, "2 s where nothing else runs"
             assert process.returncode == 130
-            assert f"what is finished is kept in {store}" in err
+            assert f"finished answers are kept in {store}" in err
             assert store.read_text().endswith("\n")

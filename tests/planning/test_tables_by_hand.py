@@ -318,7 +318,7 @@ def test_rows_in_which_not_the_same_is_done_say_so() -> None:
     assert unlike_repairs([draid, draid]) == ()
     onto, into = unlike_repairs([mirror, draid, raidz])
     assert onto == "mirror2, raidz2x6: a resilver onto a replacement drive."
-    assert into.startswith("draid2:8d:24c:1s: a sequential rebuild into a distributed spare; it checks no")
+    assert into.startswith("draid2:8d:24c:1s: a sequential rebuild into a distributed spare; it does not")
     healing = resolve({"layout": "draid2:8d:24c:1s", "operation": "resilver"})
     assert unlike_repairs([healing, draid])[0] == "draid2:8d:24c:1s: a resilver into a distributed spare."
     table = Table(("layout", "p50_s"), ({"layout": "mirror2", "p50_s": 1.0},), notes=(onto,))

@@ -130,7 +130,7 @@ def test_what_is_varied_is_told_by_its_ends_or_its_names() -> None:
     assert said("fill", drawn("fill", 0.3, 0.8)) == "30 % to 80 %"
     assert said("history", drawn("history", "a", "b", "c")) == "3 uses, a to c"
     assert said("write_cache", drawn("write_cache", True, False)) == "on or off"
-    assert said("load", drawn("load", 0.0, 20.0, 5.0)) == "none to 20 reads/s a drive"
+    assert said("load", drawn("load", 0.0, 20.0, 5.0)) == "none to 20 reads/s per drive"
     assert said("drive", drawn("drive", "a", "b")) == "a, b"
     assert said("new_drive", drawn("drive", "a", "b")) == "a, b"
     # The larger of what spreads: a factor of e ** 0.4 either way.

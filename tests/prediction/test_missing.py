@@ -117,5 +117,5 @@ def test_a_sorted_scan_that_needs_more_memory_than_is_common_says_how_much(
     for common in (needed, needed + 1):
         monkeypatch.setattr(said_first, "COMMON_MEMORY", common)
         told = missing(known, unknowns(known))
-        words = f"the memory of the host (taken as enough; with less than {needed} a sorted scan cannot"
+        words = f"the memory of the host (assumed to be enough; with less than {needed} a sorted scan cannot"
         assert [each.startswith(words) for each in told] == [True] * (common == needed and vdevs is not None)

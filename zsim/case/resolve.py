@@ -231,7 +231,7 @@ def _settings(door: _Door, space: _Space, growth: Growth) -> _Settings:
     frag, frag_of = frag_wanted(scenario, door.layout, space.vdev_sizes, growth)
     return _Settings(
         recordsize=take("recordsize", scenario.recordsize, DEFAULT_RECORD, "128K", "the default of ZFS"),
-        frag=take("frag", frag, None, "as the history leaves it", "not stated"),
+        frag=take("frag", frag, None, "follows from the history", "not stated"),
         frag_of=frag_of,
         ashift=take("ashift", scenario.ashift, sectors, f"{sectors} ({1 << sectors} bytes)", why),
         memory=take("memory", scenario.memory, DEFAULT_MEMORY, "16G", MEMORY_REASON),
@@ -278,7 +278,7 @@ def _usual_size(door: _Door) -> int:
         # A class of drives has no capacity of its own: data that is stated has room.
         if not model.is_generic or (scenario.alloc or 0) <= _most(door, model.capacity_bytes):
             size = model.capacity_bytes
-            origin = "usual of this class" if model.is_generic else "as the drive's model has it"
+            origin = "typical of this class" if model.is_generic else "from the drive model"
     return door.take("drive_size", None, size, format_both(size), origin)
 
 
@@ -439,5 +439,5 @@ def _ports(door: _Door, count: int) -> tuple[AttachedDrives, ...]:
         rest = tuple(leaf for leaf in _led(scenario, tuple(range(leaves + count))) if leaf not in taken)
         named.append(AttachedDrives(scenario.enclosure, load_enclosure(scenario.enclosure), rest))
     if not named:
-        door.take("ports", None, None, "direct", "every drive on a port of its own")
+        door.take("ports", None, None, "direct", "every drive on its own port")
     return tuple(named)

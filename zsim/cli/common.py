@@ -125,7 +125,7 @@ def known_so_far(as_json: bool, go_on: str = "") -> Iterator[None]:
     except KeyboardInterrupt as stop:
         partial = getattr(stop, "partial", None)
         if partial is not None and not as_json:
-            notice("interrupted; what follows is known so far")
+            notice("interrupted; the results so far follow")
             show(partial)
         stop.go_on = go_on  # type: ignore[attr-defined]
         raise

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 NOTICE_AFTER_S = 1.0
-NOTICE = "compiling the kernels for this machine, once; the next run is quick"
+NOTICE = "compiling the simulation kernels for this machine (only once); later runs start at once"
 
 
 def check_outputs(
@@ -84,5 +84,7 @@ def _client(address: str) -> Client:
     try:
         client: Client = distributed.Client(address, timeout="10s")
     except (OSError, ValueError) as error:
-        raise InputError("--dask", address, "no scheduler answers there", "start dask scheduler") from error
+        raise InputError(
+            "--dask", address, "no scheduler answers at that address", "start dask scheduler"
+        ) from error
     return client

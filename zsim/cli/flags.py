@@ -288,8 +288,8 @@ def fields_of_pool(given: Given, allowed: str, instead: Mapping[str, str]) -> di
         if name in by_hand:
             raise InputError(name, stated[name], allowed, instead[name])
     if of_repair:
-        begins = "without the drives that are gone" if _shows_gone(stated) else "with a whole pool"
-        notice(f"the story begins {begins}: the repair that the file tells of is not in it.")
+        begins = "without the missing drives" if _shows_gone(stated) else "with a whole pool"
+        notice(f"the timeline begins {begins}: the repair shown in the file is not part of it.")
     return {name: value for name, value in stated.items() if name not in of_repair}
 
 

@@ -129,7 +129,7 @@ def tell_reading(said: PoolInWords) -> None:
             any(AMOUNT.search(each) for each in said.unread) and not {"fill", "alloc"} & said.fields.keys()
         )
         how = " (how full it is: '62% full', or --alloc as zpool list prints it)" if amount else ""
-        notice(f"NOT UNDERSTOOD, and not in the answer: {words}{how}.")
+        notice(f"NOT UNDERSTOOD, and ignored: {words}{how}.")
 
 
 def _several(names: Sequence[str], stated: Collection[str], piped: str | None) -> dict[str, object]:

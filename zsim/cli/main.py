@@ -44,21 +44,21 @@ class Entry(NamedTuple):
 
 
 GROUPS: dict[str, dict[str, Entry]] = {
-    "A drive has failed, or a resilver runs": {
+    "A drive has failed, or a resilver is running": {
         "predict": Entry("forecasts.predict", "How long a resilver takes, why, and how sure that is."),
         "eta": Entry("pools.eta", "When a running resilver or scrub finishes, from zpool status."),
         "decide": Entry("pools.decide", "What to do now: wait, restart, replace now or later, reboot."),
         "timeline": Entry("pools.timeline", "Several failures, spares, restarts, reboots, whole procedures."),
         "tune": Entry("pools.tune", "Which ZFS tunables shorten a resilver, and at what cost."),
     },
-    "A pool is planned": {
+    "Planning a pool": {
         "compare": Entry("forecasts.compare", "Layouts or scenario files side by side."),
         "sweep": Entry("forecasts.sweep", "Every combination of widths, parities, fills or other values."),
         "plan": Entry("design.plan", "Which layouts meet your requirements, how wide, how full."),
         "risk": Entry("design.risk", "Chance of data loss: during a repair, in a year, in many."),
         "fleet": Entry("design.fleet", "Many pools over years: losses, spares, crews, degraded hours."),
     },
-    "What is known of a pool and its drives": {
+    "Describing a pool and its drives": {
         "import": Entry("pools.import_pool", "Describe a real pool from the output of zpool and zdb."),
         "scenario": Entry("forecasts.scenario", "Show a scenario with its defaults, or the JSON Schema."),
         "drives": Entry("tools.drives", "List, show, plot and fit drive models."),
@@ -159,7 +159,7 @@ a plan:              zsim predict --layout raidz2x6 --fill 62% --drive-size 18TB
     callback=print_version,
     help="Print the version; with -v those of Python and libraries, and where caches and defaults are.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Say on stderr what is read, and how long it took.")
+@click.option("-v", "--verbose", is_flag=True, help="Report on stderr what is read, and how long it takes.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no notices on stderr; errors only.")
 def cli(verbose: bool, quiet: bool) -> None:
     """Run a command."""

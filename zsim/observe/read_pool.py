@@ -93,5 +93,5 @@ def _said(text: str, stated: dict[str, object]) -> Scenario:
         raise InputError("source", text, "it is no output of zpool, and no sentence about a pool", REMEDY)
     if said.unread:
         words = ", ".join(map(shown, said.unread))
-        warnings.warn(f"not understood, and not in the scenario: {words}.", stacklevel=3)
+        warnings.warn(f"not understood, and ignored: {words}.", stacklevel=3)
     return Scenario.from_dict({**put_aside(said.fields, stated), **stated})

@@ -129,7 +129,7 @@ def _repair(case: Case) -> str:
     onto = "into a distributed spare" if case.onto_spare else "onto a replacement drive"
     return {
         "resilver": f"a resilver {onto}",
-        "rebuild": f"a sequential rebuild {onto}; it checks no checksums, the scrub behind it does",
+        "rebuild": f"a sequential rebuild {onto}; it does not verify checksums; the scrub that follows does",
         "expand": "an expansion",
         "remove": "a removal",
     }.get(case.operation, f"a {case.operation}")

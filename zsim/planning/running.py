@@ -56,7 +56,7 @@ def answers(
     scenarios : sequence of dict
         As `Scenario.stated` gives them.
     jobs : int, optional
-        Processes; by default one a core, and none but this one for a few scenarios.
+        Number of processes; by default one per core, and none but this one for a few scenarios.
     executor : Executor, optional
         Whatever has ``submit``, in place of processes: a dask cluster for instance.
 

@@ -283,7 +283,7 @@ def _of_records(work: Work) -> tuple[Driver, ...]:
     if not others:
         return ()
     told = ", ".join(f"{format_bytes(size)} {format_duration(time_s)}" for size, time_s in others.items())
-    own = f"taken: {record_span(baseline.case, baseline.case.history)}, as in {baseline.case.history.name}"
+    own = f"assumed: {record_span(baseline.case, baseline.case.history)}, as in {baseline.case.history.name}"
     words = f"state it (--recordsize): {own}; with {told}"
     times = [work.quantiles[1], *others.values()]
     return (Driver(field="recordsize", low_s=min(times), high_s=max(times), sampled=False, words=words),)
@@ -309,9 +309,9 @@ def _short_of_precision(work: Work) -> tuple[str, ...]:
     if asked is None or work.half_width <= float(asked):
         return ()
     return (
-        f"the precision asked for is {format_fraction(float(asked))}, reached is "
-        f"{format_fraction(work.half_width)} with {work.worlds} possible worlds: what is stated "
-        "need not be varied, and --exact simulates one pool to the end",
+        f"the requested precision is {format_fraction(float(asked))}, the one reached is "
+        f"{format_fraction(work.half_width)} with {work.worlds} simulated pools: what you state need not be"
+        " varied, and --exact simulates one pool to the end",
     )
 
 
@@ -344,8 +344,8 @@ def _begun_again(case: Case, sick: tuple[SickDrive, ...]) -> tuple[str, ...]:
     if ends or not any(each.unreadable for each in sick):
         return ()
     return (
-        f"{case.release.name} begins a resilver that met an unreadable block anew, again and again, until the"
-        " files are deleted (and the snapshots that hold them): the time is that of one pass",
+        f"{case.release.name} restarts a resilver that has met an unreadable block, until the damaged files"
+        " and the snapshots that hold them are deleted: the time given is that of one pass",
     )
 
 
@@ -403,8 +403,8 @@ def files_used(case: Case) -> dict[str, str]:
 SLOWEST_COPY = constant("answer.slowest_copy")
 """Of published RAID-Z expansions, against the median pool simulated [1]."""
 RUNS_DECIDE = (
-    "how long the runs of allocated blocks are decides the pace of an expansion, and nothing prints it:"
-    f" published ones took 1 to {SLOWEST_COPY} times as long as the median pool simulated"
+    "the pace of an expansion depends on the length of the allocated runs, which no command prints:"
+    " published ones took 1 to {SLOWEST_COPY} times as long as the median simulated pool"
 )
 
 
@@ -419,8 +419,8 @@ def warnings(case: Case) -> tuple[str, ...]:
         )
     if case.write_cache and any(load.kind == "sync-write" for load in case.load):
         found.append(
-            "the drives' write caches answer synchronous writes at once here: the flush that follows "
-            "each on a real pool is not simulated; for the client latency with it, state --no-write-cache"
+            "the simulated write caches acknowledge synchronous writes at once: the flush that follows each"
+            " on a real pool is not simulated; for the client latency with it, state --no-write-cache"
         )
     found += [
         f"the stated {load} asks for {times:.2g} {BEYOND} when nothing else runs: it gets less, and waits"

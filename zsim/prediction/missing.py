@@ -54,7 +54,7 @@ def _memory(case: Case) -> list[str]:
     if needed < COMMON_MEMORY:
         return []
     return [
-        f"the memory of the host (taken as enough; with less than {format_bytes(needed)} a sorted scan "
+        f"the memory of the host (assumed to be enough; with less than {format_bytes(needed)} a sorted scan "
         "cannot sort all at once: give --memory)"
     ]
 

@@ -259,5 +259,5 @@ _CHOICES: Mapping[str, Callable[[list[Value]], str]] = {
     "fill": _span(format_fraction),
     "history": lambda values: f"{len(values)} uses, {values[0]} to {values[-1]}",
     "write_cache": lambda values: "on or off",
-    "load": lambda values: f"none to {ends_of(values)[1]:g} reads/s a drive",
+    "load": lambda values: f"none to {ends_of(values)[1]:g} reads/s per drive",
 }

@@ -225,13 +225,13 @@ def bottleneck(
             row.utilisation,
         )
         if share < SATURATED:
-            why += "; not saturated: the scan keeps only so many blocks in flight, and waits for them"
+            why += "; not saturated: the scan keeps a limited number of blocks in flight, and waits for them"
     if named is None:
         return Bottleneck(
             resource=f"no single one: {name} {_are(name)} the busiest",
             utilisation=share,
             why="they wait for each other, or for ZFS (its scan window, its txgs); "
-            f"with the one that helps most infinitely fast it takes {format_duration(min(without.values()))}"
+            f"with the most limiting one infinitely fast it takes {format_duration(min(without.values()))}"
             if without
             else "",
         )

@@ -65,7 +65,7 @@ def run_cases(
     cases : sequence of ValidationCase
     options : Options
     jobs : int, optional
-        Processes; by default one a core, and none but this where there are few cases.
+        Number of processes; by default one per core, and none but this where there are few cases.
     report : callable, optional
         Called with the share done and the name of the case done last.
     """

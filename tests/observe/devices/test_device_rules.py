@@ -134,8 +134,8 @@ def test_drives_of_several_models_are_told_and_the_slowest_taken_for_all() -> No
     assert (outputs.value("drive"), outputs.named_size, outputs.named_source) == ("b", 4 * TB, "lsblk")
     assert not outputs.findings["drive"].inferred
     several, named = outputs.notes
-    assert several.startswith("the drives are of several models (2 x a, 1 x b): b is taken for all")
-    assert named == "3 of 4 drives are named: the others are taken to be the same"
+    assert several.startswith("the drives are of several models (2 x a, 1 x b): b is used for all")
+    assert named == "3 of 4 drives are named: the others are assumed to be the same"
 
 
 def test_a_shingled_drive_among_others_is_only_read() -> None:

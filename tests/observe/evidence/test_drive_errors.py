@@ -57,8 +57,9 @@ def test_a_drive_that_is_gone_beside_the_one_under_repair_is_told() -> None:
     found = import_pasted(text)
     (seen,) = shown(text)
     assert (seen.drive, seen.leaf, seen.missing, seen.read_errors) == ("sdc", 2, "FAULTED", None)
-    told = "NO REDUNDANCY: sdc of raidz2-0 is FAULTED and nothing replaces it: none of its drives may fail"
-    assert [note for note in found.notes if note.startswith("NO RED")] == [f"{told} until the repair ends"]
+    told = "NO REDUNDANCY: sdc of raidz2-0 is FAULTED and nothing replaces it: no other drive of that vdev"
+    (said,) = (note for note in found.notes if note.startswith("NO RED"))
+    assert said == f"{told} may fail until the repair ends"
     assert comparable(case_of(found.scenario.replace(evidence=[seen]))) == ((), ())
     # Without a scan and a successor its replacement is what is asked.
     idle = text.replace("  scan: resilver in progress since", "  scan: none, since")

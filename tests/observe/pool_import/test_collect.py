@@ -98,8 +98,8 @@ def test_a_pool_of_this_host_is_asked(host):
     assert stated["evidence"][1]["elapsed"] > 86400
     assert told[0] == "zfs version"
     assert "zpool history -i tank" in told
-    assert any("zdb -C tank told nothing: it was stopped after" in note for note in found.notes)
-    assert any("zpool events -v tank told nothing: invalid option" in note for note in found.notes)
+    assert any("zdb -C tank gave no output: it was stopped after" in note for note in found.notes)
+    assert any("zpool events -v tank gave no output: invalid option" in note for note in found.notes)
     asked = (host / "log").read_text().splitlines()
     assert all(line.split()[1] in ("status", "list", "get", "history", "events", "iostat") for line in asked)
 

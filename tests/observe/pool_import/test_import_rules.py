@@ -99,7 +99,7 @@ def test_the_vdev_with_most_to_repair_comes_first_and_others_are_told() -> None:
     ("gone", "replaced", "note"),
     [
         (1, 1, "is UNAVAIL and not replaced yet: 1 more"),
-        (2, 2, "are UNAVAIL and not replaced yet: none"),
+        (2, 2, "are UNAVAIL and not replaced yet: no other"),
         (0, None, ""),
     ],
 )

@@ -289,7 +289,7 @@ def test_a_spare_in_use_is_a_pair_while_a_scan_runs() -> None:
     _, found, notes = replacement(spare)
     # When it is over, the replacement is copied from the spare.
     assert found == {"old_drive": "online", "replace": 1}
-    assert any("s stands in for a drive that is gone" in note for note in notes)
+    assert any("s has replaced a missing drive" in note for note in notes)
     off = with_child(group("raidz2x6"), pair(GONE, disk("s", "OFFLINE"), "spare"))
     assert replacement(off)[1]["old_drive"] == "missing"
 

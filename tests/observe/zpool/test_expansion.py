@@ -183,7 +183,7 @@ def test_the_vdev_that_is_removed_stands_first(tmp_path: Path) -> None:
 def test_a_scrub_beside_a_removal_has_a_note() -> None:
     finished = next(line for line in REMOVED.splitlines(keepends=True) if "scan:" in line)
     found = eta(REMOVED.replace(finished, SCRUB), now=datetime(2026, 11, 22, 9, 41))
-    assert any("the removal of mirror-1 at 21.43 % that runs beside" in note for note in found.notes)
+    assert any("the removal of mirror-1 at 21.43 % that is running too" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("line", [

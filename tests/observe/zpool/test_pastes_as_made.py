@@ -130,7 +130,7 @@ def test_a_freebsd_of_its_own_zfs_is_the_nearest_before_it(version, release):
     text = text.replace("2 days 06:14:44 to go", "").replace("2025", "2018")
     found = import_pasted(f"{text}\nFreeBSD nas {version}\n" if version else text)
     if release is None:
-        assert any("is no release that zsim models" in note for note in found.notes)
+        assert any("is not a release that zsim models" in note for note in found.notes)
     else:
         assert found.scenario.release == release
 
@@ -206,8 +206,8 @@ PAUSED = """\
 @pytest.mark.parametrize(
     ("moves", "said"),
     [
-        (REMOVAL, "what runs is a removal"),
-        (PAUSED, "the scrub is paused, and nothing goes on until it is resumed"),
+        (REMOVAL, "a removal is running"),
+        (PAUSED, "the scrub is paused, and nothing continues until it is resumed"),
     ],
 )
 def test_decide_says_why_there_is_nothing_to_choose(moves, said, tmp_path, capsys):
@@ -310,4 +310,4 @@ def test_a_scrub_that_repairs_much_is_told_so(repaired, told):
         .replace("resilvered,", "repaired,")
     )
     paste = read_paste(text.replace("264G", repaired))
-    assert any("as of a drive that was out" in note for note in paste.notes) == told
+    assert any("as after an outage or on an overwritten drive" in note for note in paste.notes) == told

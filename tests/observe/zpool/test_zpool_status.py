@@ -389,7 +389,7 @@ def test_a_drive_that_is_replaced_behind_its_spare_is_written_alone():
 def test_a_spare_that_stands_in_is_told_and_holds_the_data():
     stated, notes = spared("raidz2-0", "sdz", GONE, OVER)
     assert (stated["old_drive"], stated["replace"]) == ("online", 1)
-    assert any("sdz stands in for a drive that is gone" in note for note in notes)
+    assert any("sdz has replaced a missing drive" in note for note in notes)
     assert not any("not replaced yet" in note for note in notes)
     stated, _ = spared("draid1:2d:6c:1s-0", "draid1-0-0", GONE, OVER)
     assert (stated["target"], stated["old_drive"]) == ("new-drive", "missing")

@@ -385,7 +385,7 @@ def test_a_limit_is_told_and_whether_it_was_crossed() -> None:
     assert found.notes() == ()
     wide = design(told("raidz2x6"), told("raidz2x8", 21.0), question="width", answer="raidz2x8")
     assert wide.headline() == "Widest raidz2 with p90 < 24h: raidz2x8."
-    assert wide.notes() == ("The limit is not crossed up to there; wider was not tried.",)
+    assert wide.notes() == ("The requirement still holds there; wider was not tried.",)
     assert "meets it" not in " ".join(wide.heading()), "that is the answer"
     assert design(fills[1], question="fill").headline().endswith(": none.")
 
@@ -420,7 +420,7 @@ def test_a_plan_is_plain_data_a_page_and_a_table() -> None:
     assert free.headline() == "1 of 2 layouts are possible."
     worth = design(Step("as it is", 1e-3, 4e-3).row(Step("", 1e-3, 4e-3)), question="worth", stated=("x",))
     assert worth.heading() == ("Stated: x.",)
-    assert worth.notes() == ("times: chance as it would be over the chance as it is.",)
+    assert worth.notes() == ("times: the chance with this change, divided by the chance as it is.",)
 
 
 # --- pictures

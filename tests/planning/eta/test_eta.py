@@ -81,7 +81,7 @@ def test_the_words_name_finish_zpool_and_what_a_step_would_cost(answer):
     assert "80 % interval (p10-p90)" in words
     assert "zpool says 18 h 55 min" in words
     assert "replacing a second drive now does not disturb" in " ".join(words.split())
-    assert "a reboot in the middle of the repair can start it again from zero" in " ".join(words.split())
+    assert "a reboot during the repair can restart it from zero" in " ".join(words.split())
 
 
 def test_a_finished_scan_is_a_sentence(capsys, monkeypatch, tmp_path):

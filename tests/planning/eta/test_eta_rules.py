@@ -168,7 +168,7 @@ def test_nothing_issued_is_normal_until_the_metadata_are_read() -> None:
 def test_what_is_overdue_is_to_be_worried_about_now() -> None:
     first, _ = worried(scan(issued=0), "metadata scan", HOUR, CHECKPOINT + 60.0)
     assert first.startswith(
-        "now: nothing is issued after 2 h 1 min, and ZFS issues what it has scanned every 2 h"
+        "now: nothing has been issued after 2 h 1 min, although ZFS issues what it has scanned every 2 h"
     )
     at_once, _ = worried(scan(issued=0), "metadata scan", HOUR, CHECKPOINT)
     assert not at_once.startswith("now")
@@ -213,7 +213,7 @@ def test_a_second_replacement_restarts_waits_or_depends_on_how_much_is_done() ->
     assert "restarts the resilver from zero in zol-0.7" in old
     assert "(2 h of work): both would be done in about 4 h" in old
     waits = steps(case(release="openzfs-2.1"))
-    assert "a pass of its own; both are done in about 7 h" in waits
+    assert "its own pass; both are done in about 7 h" in waits
     newer = case(release="openzfs-2.3")
     assert "restarts the resilver" in steps(newer, 0.099)
     assert "does not disturb" in steps(newer, 0.1)
@@ -225,7 +225,7 @@ def test_a_reboot_costs_what_the_scan_has_not_saved() -> None:
     assert "a sorted scan saves its position only when" in steps(case(release="openzfs-2.3"))
     assert "from zero (2 h of work)" in steps(case(release="openzfs-2.3"))
     assert "resumes from its last txg sync" in steps(case(release="zol-0.7"))
-    assert "in the middle of the reading" in steps(case("scrub"))
+    assert "a reboot during the reading" in steps(case("scrub"))
     assert "about a metaslab is repeated" in steps(case("rebuild", "mirror2"))
     assert "the expansion resumes from the last txg" in steps(case("expand", "raidz1x3"))
     assert "the removal resumes from the last txg" in steps(case("remove", "2*mirror2"))
@@ -348,10 +348,12 @@ def test_a_date_in_the_text_counts_and_a_pass_may_have_begun_later() -> None:
 def test_what_an_outage_left_is_no_whole_drive_and_a_scrub_may_repair_as_much() -> None:
     due = scan(kind="heal", total=8 << 40, total_issue=1 << 40, scanned=8 << 40)
     (told,) = reading._after_outage(due)
-    assert told == "NOT A WHOLE DRIVE: what an outage left is repaired, 1T of 8T"
+    assert told == "NOT A WHOLE DRIVE: only what a drive missed during an outage is repaired, 1T of 8T"
     assert reading._after_outage(scan(total=8, total_issue=1)) == []
     (open_end,) = reading._after_outage(scan(kind="heal", total=8 << 40, scanned=1 << 40, processed=1 << 30))
-    assert open_end.startswith("NOT A WHOLE DRIVE: what an outage left is repaired, 1G so far. Only what")
+    assert open_end.startswith(
+        "NOT A WHOLE DRIVE: only what a drive missed during an outage is repaired, 1G so far. Only blocks"
+    )
     # A GiB, or a hundredth of what is read: more is much.
     much = {"kind": "scrub", "processed": (1 << 30) + 1}
     assert reading._after_outage(scan(**much)) != []
@@ -383,7 +385,7 @@ SCRUB = """  scan: scrub in progress since Thu Mar 14 08:11:03 2024
 def test_a_removal_beside_a_scrub_is_not_in_the_answer_and_one_alone_is() -> None:
     beside = reading.read_paste(MOVES.format(moves=SCRUB + REMOVAL))
     assert beside.scenario.operation == "scrub"
-    words = "the removal of mirror-1 at 21.04 % that runs beside is not in this answer"
+    words = "the removal of mirror-1 at 21.04 % that is running too is not in this answer"
     assert words in beside.notes
     alone = reading.read_paste(MOVES.format(moves=REMOVAL))
     assert alone.scenario.operation == "remove"
@@ -467,5 +469,5 @@ def test_damaged_files_are_told_with_what_a_resilver_makes_of_them(errors: str, 
     scrub = reading._damaged(status, Scan(function="scrub", state="running"))
     assert bool(resilver) == bool(scrub) == bool(words)
     assert all(words in each for each in (*resilver, *scrub))
-    assert ("begins anew" in " ".join(resilver)) == bool(words)
+    assert ("starts again" in " ".join(resilver)) == bool(words)
     assert "begins anew" not in " ".join(scrub)

@@ -81,11 +81,11 @@ def test_zpool_says_only_what_it_printed():
 def test_a_scan_that_does_nothing_is_said_first_and_has_no_pace():
     scan = RunningScan(kind="resilver", format="0.8-2.1", scanned=0, issued=0, total=1 << 45)
     told = stuck(scan, "metadata scan", 26 * HOUR)
-    assert told.startswith("STUCK: nothing is issued after 1 d 2 h")
+    assert told.startswith("STUCK: nothing has been issued after 1 d 2 h")
     assert stuck(scan, "metadata scan", CHECKPOINT - 60.0) is None
     assert stuck(scan.model_copy(update={"issued": 5}), "metadata scan", 26 * HOUR) is None
     words = answer(notes=(told,), done=0.0, pace=None, elapsed_s=26 * HOUR)
-    assert words.startswith("tank: 2 h to go, once it goes on.")
+    assert words.startswith("tank: 2 h to go, once it continues.")
     assert words.index("STUCK") < words.index("zpool says")
     assert "Pace: none yet: nothing was done in 1 d 2 h." in words
 
@@ -195,7 +195,7 @@ def test_a_scrub_of_the_error_log_is_no_scrub():
         read_paste(text)
     imported = import_pasted(text)
     assert imported.scenario.operation is None
-    assert any(re.search("error log alone", note) for note in imported.notes)
+    assert any(re.search("only the blocks in the error log", note) for note in imported.notes)
 
 
 def activity(service, **fields):

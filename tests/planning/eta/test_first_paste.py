@@ -103,7 +103,7 @@ def running(issued):
 @pytest.mark.parametrize(
     ("issued", "elapsed", "said"),
     [
-        (0, CHECKPOINT + 60.0, "nothing is issued after 2 h 1 min"),
+        (0, CHECKPOINT + 60.0, "nothing has been issued after 2 h 1 min"),
         (0, CHECKPOINT - 600.0, "until about 00:10; worry if that has not changed by 00:10"),
         (1, CHECKPOINT + 60.0, "until about 03:00; worry if that has not changed by 06:00"),
         (0, None, "until about 03:00; worry if that has not changed by 06:00"),

@@ -68,7 +68,7 @@ def test_the_first_line_is_the_chance_of_a_vdev_with_its_mean_where_it_is_a_rang
 def test_the_answer_begins_with_pools_failures_and_degraded_time() -> None:
     (sentence,) = sections(answer())[0].sentences
     assert sentence == (
-        "12 pools, 2.5 failed drives a year, 12 h a pool and year with a drive missing; "
+        "12 pools, 2.5 failed drives a year, 12 h per pool and year with a drive missing; "
         "6,000 pool-years simulated."
     )
 

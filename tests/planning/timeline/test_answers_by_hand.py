@@ -208,7 +208,7 @@ def test_sentences_tell_what_is_below_full_and_what_was_done_twice() -> None:
     assert found == (
         "raidz2-0: one more drive may fail from 01:00 to 02:00 (1 h).",
         "1.82T read and 954M written.",
-        "1G of that twice, because a pass began again or went back.",
+        "1G of that was done twice, because a pass restarted or went back to its last saved position.",
         "It is so.",
     )
     assert len(wording.sentences(answer())) == 1

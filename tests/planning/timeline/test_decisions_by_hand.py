@@ -100,7 +100,7 @@ def test_where_nothing_is_repaired_the_scrub_that_is_over_first_is_best() -> Non
     assert [(each.name, each.reason, each.wins) for each in found.alternatives] == [
         ("stop the load now", "best", 1.0), ("wait", "over 3 h later", 0.0),
     ]  # fmt: skip
-    assert found.headline == "Best: stop the load now; whole all the time; the scrub is over after 4 h"
+    assert found.headline == "Best: stop the load now; whole all the time; the scrub ends after 4 h"
     assert found.grid().head[1] == "over after (p10 to p90)"
     assert [each[1] for each in found.grid().rows] == ["4 h", "7 h"]
     ways: Any = found.to_dict()["alternatives"]
@@ -109,9 +109,9 @@ def test_where_nothing_is_repaired_the_scrub_that_is_over_first_is_best() -> Non
 
 def test_what_is_nearly_equal_is_told_apart_by_work_lost() -> None:
     assert order(way("a", 100 * HOUR, redone=2**30), way("b", 100.1 * HOUR)) == [
-        ("b", "best"), ("a", "1G more done twice"),
+        ("b", "best"), ("a", "1G more work done twice"),
     ]  # fmt: skip
-    assert order(way("a", 100 * HOUR), way("b", 100 * HOUR))[1][1] == "no difference that counts"
+    assert order(way("a", 100 * HOUR), way("b", 100 * HOUR))[1][1] == "no relevant difference"
 
 
 def test_what_never_is_whole_comes_last() -> None:
@@ -314,7 +314,7 @@ def test_what_eta_says_of_the_same_comes_before_what_is_printed() -> None:
 
 def test_why_there_is_nothing_to_choose_is_said() -> None:
     idle = Plan.from_dict({"scenario": {"layout": "raidz2x6"}})
-    assert "no repair runs or waits" in str(decisions._nothing_to_choose(idle))
+    assert "no repair is running or waiting" in str(decisions._nothing_to_choose(idle))
     runs = Plan.from_dict(
         {"scenario": {"layout": "raidz2x6"}, "running": {"left": [HOUR, 2 * HOUR, 3 * HOUR]}}
     )

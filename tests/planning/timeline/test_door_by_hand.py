@@ -158,7 +158,7 @@ def test_what_never_happens_and_what_is_lacking_is_noted() -> None:
     )
     assert notes({"do": "fail", "drives": [0, 1, 2]}) == (), "it is lost, which the story tells"
     assert notes(REPLACE, {"do": "unreadable-block"}, release="openzfs-0.8") == (
-        "an unreadable block makes the resilver start over for ever, until it is gone",
+        "an unreadable block makes the resilver start over again and again, until it is removed",
     )
     (verified,) = notes(FAIL, {**REPLACE, "sequential": True}, layout="mirror2")
     assert verified.startswith("redundancy counts as back when a rebuild ends")
@@ -168,7 +168,9 @@ def test_what_is_noted_is_that_of_the_middle_world() -> None:
     """After 9.1 h a block cannot be read: the pass has ended in 45 worlds by then, not in the middle one."""
     broken = {"do": "unreadable-block", "at": 9.1 * HOUR}
     found = timeline(plan(REPLACE, broken, release="openzfs-0.8"), passes=EvenPasses())
-    assert found.notes == ("an unreadable block makes the resilver start over for ever, until it is gone",)
+    assert found.notes == (
+        "an unreadable block makes the resilver start over again and again, until it is removed",
+    )
     assert np.isfinite(found.whole).sum() == 45
     late = plan(REPLACE, {**broken, "at": "5h"}, release="openzfs-0.8")
     assert timeline(late, passes=UnlikePasses(0)).notes == (), "only there it has ended by then"
@@ -368,7 +370,9 @@ def test_a_checkpoint_that_is_made_again_is_discarded_again_or_never() -> None:
     assert hours(tell([REPLACE, checkpoint, {**discard, "at": "15h"}], "openzfs-0.8")) == [(0, 10), (10, 20)]
     pool = tell([REPLACE, checkpoint, discard, again], "openzfs-0.8")
     assert (hours(pool), pool.endless) == ([(0, 10)], True)
-    assert pool.notes == ["a pool checkpoint makes the resilver start over for ever, until it is gone"]
+    assert pool.notes == [
+        "a pool checkpoint makes the resilver start over again and again, until it is removed"
+    ]
 
 
 def test_the_vdev_that_is_lost_is_named() -> None:
@@ -491,7 +495,7 @@ def reasons(*ways: DecisionAlternative) -> list[str]:
 
 def test_what_sets_alternatives_apart_is_said_of_the_difference() -> None:
     assert reasons(way("a", HOUR, redone=2 << 30), way("b", HOUR, redone=1 << 30)) == [
-        "b: best", "a: 1G more done twice",
+        "b: best", "a: 1G more work done twice",
     ]  # fmt: skip
     # Below a minute both are as good; the one that comes first stays so.
     assert reasons(way("a", 10.0), way("b", 10.9))[1].endswith(" later")
@@ -540,7 +544,7 @@ def test_a_decision_needs_a_choice_and_a_question_that_can_be_answered() -> None
     with pytest.raises(InputError, match="nothing else is planned"):
         decide(running())
     for question in ({"reboot": True}, {"replace_too": 1}):
-        with pytest.raises(InputError, match="no pass whose share done is known"):
+        with pytest.raises(InputError, match="no running pass whose progress is known"):
             decide(plan(), **question)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="one question at a time"):
         decide(running(), reboot=True, replace_too=1)

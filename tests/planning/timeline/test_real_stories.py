@@ -55,7 +55,7 @@ def test_a_drive_that_comes_back_wipes_what_was_done_on_0_6() -> None:
 def test_a_second_replacement_that_waits_on_2_1() -> None:
     """Open Food Facts, August 2025: at 38.33 % a second replace was "awaiting resilver"."""
     pool = tell([FAIL, REPLACE, {**SECOND, "at": "38.33%"}], "openzfs-2.1")
-    assert told(pool, "awaits a pass of its own, the running one is 38 % done")
+    assert told(pool, "waits for its own pass; the running one is 38 % done")
     assert hours(pool) == [(0, 10), (10, 20)]
 
 

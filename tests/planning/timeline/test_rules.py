@@ -298,7 +298,7 @@ def test_draid_takes_a_distributed_spare_first_then_the_hot_one() -> None:
     assert [each.get("target") for each in passes.asked] == ["distributed-spare", None]
     assert pool.spares == 1
     assert pool.vdevs[0].spares == 1
-    assert told(pool, "the distributed spare of draid2:4d:12c:1s-0 is given back")
+    assert told(pool, "the distributed spare of draid2:4d:12c:1s-0 is released")
 
 
 # --- rebuilds
@@ -588,4 +588,4 @@ def test_a_vdev_is_a_target_while_one_of_its_drives_waits_to_be_written() -> Non
 
 def test_a_drive_that_goes_offline_can_be_brought_back() -> None:
     pool = tell([{"do": "offline", "drive": 3}])
-    assert any("comes back with zpool online" in each for each in pool.notes)
+    assert any("zpool online brings the offline one back" in each for each in pool.notes)

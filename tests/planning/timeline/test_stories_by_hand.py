@@ -79,9 +79,9 @@ def test_what_a_drive_missed_is_the_churn_of_its_time_away() -> None:
 
 def test_spares_are_named_by_their_kind() -> None:
     hot = tell([FAIL], spares=1)
-    assert told(hot, "ZED puts a hot spare in for drive 0 of raidz2-0")
+    assert told(hot, "ZED attaches a hot spare for drive 0 of raidz2-0")
     draid = tell([FAIL], layout="draid2:4d:12c:1s")
-    assert told(draid, "ZED puts a distributed spare in for drive 0")
+    assert told(draid, "ZED attaches a distributed spare for drive 0")
     assert not told(draid, "hot spare")
 
 
@@ -170,7 +170,9 @@ def test_each_unreadable_block_has_to_be_freed() -> None:
     assert hours(tell([*broken, *freed], "openzfs-0.8")) == [(0, 10), (10, 20)]
     one = tell([*broken, freed[0]], "openzfs-0.8")
     assert hours(one) == [(0, 10)], "none is to be freed any more: for ever"
-    assert one.notes == ["an unreadable block makes the resilver start over for ever, until it is gone"]
+    assert one.notes == [
+        "an unreadable block makes the resilver start over again and again, until it is removed"
+    ]
     assert whole_at(one) == math.inf
     more = [*broken[:2], {"do": "free-block", "at": "2h"}, {"do": "free-block", "at": "3h"}]
     assert hours(tell(more, "openzfs-0.8")) == [(0, 10)]
@@ -235,15 +237,15 @@ def test_after_a_loss_nothing_happens_any_more() -> None:
 def test_what_was_removed_or_split_off_is_not_there_any_more() -> None:
     gone = {"do": "fail", "vdev": 1, "drive": 0, "when": "removal ends"}
     pool = tell([{"do": "remove", "vdev": 1}, gone], layout="2*mirror2")
-    assert told(pool, "fail: what it is about in mirror-1 is no longer in the pool")
+    assert told(pool, "fail: its target in mirror-1 is no longer in the pool")
     assert not told(pool, "drive 0 of mirror-1 fails")
     split = [{"do": "split"}, {"do": "fail", "drive": 1, "after": "1h"}]
-    assert told(tell(split, layout="mirror2"), "fail: what it is about in mirror-0 is no longer")
+    assert told(tell(split, layout="mirror2"), "fail: its target in mirror-0 is no longer")
     first = tell([split[0], {"do": "fail", "drive": 0, "after": "1h"}], layout="mirror2")
     assert first.lost, "the only one that is left"
     for do in ("attach", "expand", "remove", "detach"):
         event = {"do": do, "vdev": 1, "drive": 0, "when": "removal ends"}
-        assert told(tell([{"do": "remove", "vdev": 1}, event], layout="3*mirror2"), f"{do}: what it is about")
+        assert told(tell([{"do": "remove", "vdev": 1}, event], layout="3*mirror2"), f"{do}: its target")
 
 
 # --- when
@@ -268,7 +270,7 @@ def test_a_share_is_that_of_the_pass_that_runs_or_of_the_next(share: str, hour: 
 
 
 def test_a_reboot_tells_what_goes_back_and_is_silent_where_nothing_does() -> None:
-    words = "goes on from its last position"
+    words = "continues from its last position"
     reboot = {"do": "reboot", "at": "50%", "takes": 0}
     assert told(tell([REPLACE, reboot], passes=KnownPasses(collecting=0.1)), words)
     assert not told(tell([REPLACE, reboot], "zol-0.7"), words), "five seconds are not a byte of these"
@@ -417,4 +419,4 @@ def test_what_the_scenario_says_of_a_repair_is_said_of_the_one_that_runs() -> No
 
 def test_a_repair_that_cancels_a_scrub_says_so() -> None:
     pool = tell([{"do": "replace", "drive": 0}], running={"kind": "scrub", "done": "50%"})
-    assert pool.notes == ["a scrub that runs is cancelled by a repair, and does not go on afterwards"]
+    assert pool.notes == ["a running scrub is cancelled by a repair, and does not continue afterwards"]

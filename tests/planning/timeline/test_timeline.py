@@ -295,9 +295,9 @@ def test_alternatives_do_the_same_in_the_end() -> None:
 
 
 def test_questions_without_an_answer() -> None:
-    with pytest.raises(InputError, match="no repair runs or waits"):
+    with pytest.raises(InputError, match="no repair is running or waiting"):
         decide({"scenario": POOL})
-    with pytest.raises(InputError, match="shows no pass whose share done is known"):
+    with pytest.raises(InputError, match="shows no running pass whose progress is known"):
         decide({"scenario": POOL}, reboot=True)
     with pytest.raises(InputError, match="one question at a time"):
         decide(running(), reboot=True, replace_too=1)
@@ -328,7 +328,7 @@ def test_the_command_tells_a_story(capsys: pytest.CaptureFixture[str], tmp_path:
         ("timeline --layout raidz2x6 --second-fails-at 3h", "no first drive fails"),
         ("timeline --layout raidz2x6 --fail x", "write --fail 0 or --fail 1:3"),
         ("timeline --procedure replace-one plan.toml", "give one of the two"),
-        ("decide --layout raidz2x6", "no repair runs or waits"),
+        ("decide --layout raidz2x6", "no repair is running or waiting"),
     ],
 )
 def test_bad_command_lines(line: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -423,11 +423,11 @@ def test_a_status_that_leaves_nothing_to_choose_says_so(
     assert main(["decide", str(status), "--drive-size", "12TB"]) == 2
     said = capsys.readouterr().err
     assert said.startswith(
-        "zsim: a choice cannot be made here: the resilver runs and nothing else is planned"
+        "zsim: a choice cannot be made here: the resilver is running and nothing else is planned"
     )
-    assert "so all there is to do is wait; " in said
+    assert "all you can do is wait; " in said
     assert "--reboot" in said
     healed = AWAITING.replace("9.93T / 33.1T issued", "20G / 60.1G issued").replace("21.9T", "33.1T")
     status.write_text(healed.replace("1.62T", "3.3G"))
     assert main(["decide", str(status), "--drive-size", "12TB", "--reboot"]) == 2
-    assert "repairs no whole drive" in capsys.readouterr().err
+    assert "does not repair a whole drive" in capsys.readouterr().err

@@ -113,7 +113,7 @@ def test_a_factor_shows_that_it_is_larger_than_its_error() -> None:
 def test_a_measured_effect_says_that_its_factor_is_modelled_all_the_same() -> None:
     each = Setting("zfs_txg_timeout", 1, 5, 0.9, 0.01, None, None, "measured", "somebody, in a thread", "")
     table = str(Tuning("The resilver", 100.0, None, "linux", (each,), (), 4))
-    assert "measured: on another pool, see there; every factor above is modelled on this one." in table
+    assert "measured: on another pool, see the source; every factor above is modelled for this one." in table
 
 
 def advised(**stated: object) -> list[str]:

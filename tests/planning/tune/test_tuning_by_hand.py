@@ -121,7 +121,7 @@ def test_the_table_has_factors_errors_waits_and_numbered_sources() -> None:
     assert found.grid().numeric == frozenset({1, 2})
     assert tuning(setting()).grid().numeric == frozenset({1})
     notes = found.notes()
-    assert notes[0] == "front: nothing tried is both quicker and easier on clients."
+    assert notes[0] == "front: nothing tried is better in both time and client latency."
     assert notes[2:4] == ("[1] somebody.", "[2] another.")
 
 

@@ -40,7 +40,7 @@ def test_a_vdev_that_is_left_without_redundancy_is_said_so() -> None:
 
 def test_a_drive_that_holds_nothing_up_need_not_go() -> None:
     assert said(sets_pace=False, offline_s=8 * HOUR) == (
-        "Drive 3 (generic-4tb, 3 times slower) holds nothing up.",
+        "Drive 3 (generic-4tb, 3 times slower) does not slow the scan down.",
     )
 
 
@@ -61,7 +61,7 @@ def test_errors_come_first_with_their_time_and_when_zed_faults_the_drive(faulted
     assert ("It is faulted" in first) is (faulted_s is not None)
     if faulted_s is not None:
         assert first.endswith(f"({by}); from then on the vdev can lose 2 more.")
-    assert rest == ["Drive 3 (generic-4tb, 3 times slower) holds nothing up."]
+    assert rest == ["Drive 3 (generic-4tb, 3 times slower) does not slow the scan down."]
     assert not said(errors=0, lost_s=84.0)[0].startswith("0 reads")
 
 

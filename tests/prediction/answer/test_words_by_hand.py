@@ -110,8 +110,11 @@ def test_one_spends_and_several_spend(whose: str, said: str) -> None:
         ("resilver", "360G repaired at 10.7 MB/s on average; 1T read and 360G written in 12,345 I/Os."),
         ("scrub", "1T read at 30.5 MB/s on average in 12,345 I/Os."),
         ("expand", "1T of allocated space copied at 30.5 MB/s on average in 12,345 I/Os."),
-        ("remove", "1T read and 360G written at 10.7 MB/s on average in 12,345 I/Os; the mapping of what has "
-                   "moved takes 3M of memory from then on."),
+        (
+            "remove",
+            "1T read and 360G written at 10.7 MB/s on average in 12,345 I/Os; the mapping of moved blocks"
+            " takes 3M of memory permanently.",
+        ),
     ],
 )  # fmt: skip
 def test_each_operation_tells_its_own_bytes_and_pace(operation: str, said: str) -> None:
@@ -153,7 +156,7 @@ def test_a_slow_drive_and_those_behind_a_link_are_in_the_row_of_their_role_too(
     role: str, twice: bool
 ) -> None:
     assert wording.is_counted_twice(leaf(role=role)) is twice
-    said = ("Counted in the row of all such drives as well: " + role + ".",) if twice else ()
+    said = ("Also counted in the row of all such drives: " + role + ".",) if twice else ()
     assert wording.counted_twice([leaf(role="source"), leaf(role=role)]) == said
 
 
@@ -168,7 +171,7 @@ def test_phases_without_bytes_have_empty_cells() -> None:
     )
     assert wording.milestones(answer(operation="expand", phases=phases)) == (
         "The new space is available after 2 h, verified after 3 h by the scrub that follows: "
-        "copying checks no checksums.",
+        "copying does not verify checksums.",
     )
 
 
@@ -250,7 +253,7 @@ def test_the_number_of_worlds_left_goes_before_the_notes() -> None:
     assert wording.evidence_notes(answer(uncertainty=known, evidence=evidence)) == (
         "Effective sample size with this evidence: 12.3 of 64 simulated pools.",
         "Too long.",
-        "A scan that runs counts as what it would take in all at its pace so far.",
+        "A running scan counts with its total duration at the pace so far.",
     )
     unused = used("running scrub", expected=None)
     assert wording.evidence_notes(answer(uncertainty=Uncertainty(members=64), evidence=(unused,))) == ()
@@ -301,18 +304,18 @@ def test_warnings_are_of_shingled_drives_caches_full_pools_and_loads_beyond_them
 
     smr, cached = (
         "one of the drives is shingled (SMR)",
-        "the drives' write caches answer synchronous writes at ",
+        "the simulated write caches acknowledge synchronous writes at ",
     )
     assert told() == []
     assert told(drive="st8000dm004", drive_size="8TB") == [smr]
     assert told(new_drive="st8000dm004", drive_size="8TB") == [smr]
-    assert told(load=["sync-write,rate=1"], write_cache=True) == [cached + "once here"]
+    assert told(load=["sync-write,rate=1"], write_cache=True) == [cached + "once"]
     assert told(load=["sync-write,rate=1"], write_cache=False) == []
     assert told(load=["random-read,rate=1"], write_cache=True) == []
     assert told(fill=0.95) == []
     assert told(fill=0.96) == ["the pool is nearly full"]
     assert told(operation="expand") == [
-        "how long the runs of allocated blocks are decides the pace of an expansion, and nothing prints it"
+        "the pace of an expansion depends on the length of the allocated runs, which no command prints"
     ]
     (beyond,) = told(load=["random-read,rate=100000"])
     assert beyond.startswith("the stated random-read asks for ")
@@ -338,7 +341,8 @@ def test_what_was_reached_of_a_precision_is_named(asked: float | None, half_widt
     work: Any = SimpleNamespace(case=SimpleNamespace(scenario=scenario), half_width=half_width, worlds=9)
     found = api._short_of_precision(work)
     assert len(found) == said
-    assert all("asked for is 5 %, reached is 8 % with 9 possible worlds" in each for each in found)
+    words = "requested precision is 5 %, the one reached is 8 % with 9 simulated pools"
+    assert all(words in each for each in found)
 
 
 def test_records_of_another_size_span_the_answer_but_are_not_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -361,7 +365,8 @@ def test_records_of_another_size_span_the_answer_but_are_not_sampled(monkeypatch
         33_000.0,
         False,
     )
-    assert driver.words == "state it (--recordsize): taken: 128K, as in media; with 1M 40 min, 4K 9 h 10 min"
+    words = "state it (--recordsize): assumed: 128K, as in media; with 1M 40 min, 4K 9 h 10 min"
+    assert driver.words == words
     monkeypatch.setattr(api, "other_records", lambda baseline, sound_s: {})
     assert api._of_records(work) == ()
 

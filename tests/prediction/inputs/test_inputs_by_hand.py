@@ -476,7 +476,7 @@ def test_a_pool_without_room_is_simulated_less_full(monkeypatch: pytest.MonkeyPa
     assert "instead of 90 %" in note
     fills.clear()
     monkeypatch.setattr(population, "TRIES", 2)
-    with pytest.raises(population.NoRoomError, match="finds no room") as refused:
+    with pytest.raises(population.NoRoomError, match="does not fit") as refused:
         nearest(monkeypatch, made, case(fill=0.9))
     assert (len(fills), refused.value.written) == (3, 6)
 

@@ -143,7 +143,8 @@ config:
 
 errors: No known data errors
 """
-    assert "NOT A WHOLE DRIVE: what an outage left is repaired, 14.2G of 3.41T" in read_paste(text).notes
+    words = "NOT A WHOLE DRIVE: only what a drive missed during an outage is repaired, 14.2G of 3.41T"
+    assert words in read_paste(text).notes
 
 
 def test_what_vdevs_hold_by_their_lists_is_not_overruled_by_a_population() -> None:

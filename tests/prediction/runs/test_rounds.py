@@ -125,7 +125,7 @@ def test_memory_that_nobody_states_is_enough() -> None:
 
 def test_that_nobody_states_memory_is_said_where_much_is_needed() -> None:
     (said,) = missing(case(), ())
-    assert said.startswith("the memory of the host (taken as enough; with less than ")
+    assert said.startswith("the memory of the host (assumed to be enough; with less than ")
     assert said.endswith(": give --memory)")
     assert missing(case(memory="64G"), ()) == ()
     assert missing(case(drive_size="100GB"), ()) == ()

@@ -82,7 +82,7 @@ def test_a_history_without_room_is_refused_in_a_sentence(monkeypatch: pytest.Mon
     monkeypatch.setattr(population, "_pool", full)
     asked = resolved(layout="mirror2", drive_size="1GB", fill=0.9, history="home-nas")
     assert history_of(asked).name == "home-nas"
-    with pytest.raises(InputError, match="finds no room on mirror2 of 1 GB .* drives") as caught:
+    with pytest.raises(InputError, match="does not fit on mirror2 of 1 GB .* drives") as caught:
         miniature(asked)
     assert caught.value.field == "fill"
 

@@ -31,7 +31,7 @@ def test_more_worlds_are_run_for_more_precision_and_what_is_missed_is_said() -> 
     assert fine[1] < coarse[1]
     assert not [each for each in coarse[0].warnings if "precision" in each]
     (said,) = [each for each in fine[0].warnings if "precision" in each]
-    assert said.startswith("the precision asked for is 0.1 %, reached is ")
+    assert said.startswith("the requested precision is 0.1 %, the one reached is ")
 
 
 def test_nothing_is_said_of_a_precision_that_is_reached() -> None:

@@ -35,7 +35,7 @@ def test_one_vdev_is_read_and_the_others_written() -> None:
     assert [phase.name for phase in answer.phases] == ["copying"]
     assert answer.alternatives == ()
     assert answer.advice == ()
-    assert "the mapping of what has moved takes" in volume(answer)
+    assert "the mapping of moved blocks takes" in volume(answer)
     assert answer.mapping_bytes is not None
 
 

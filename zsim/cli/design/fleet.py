@@ -10,10 +10,10 @@ from zsim.cli.computing import announced_compilation, check_outputs, executor_of
 
 @click.command("fleet")
 @click.argument("file", metavar="FLEET.toml")
-@click.option("--years", metavar="N", help="Years to simulate, instead of those of the file.")
-@click.option("--trials", metavar="N", help="How often to simulate the fleet, instead of what the file says.")
+@click.option("--years", metavar="N", help="Years to simulate, instead of the file's value.")
+@click.option("--trials", metavar="N", help="Number of simulated histories, instead of the file's value.")
 @click.option("--seed", metavar="N", help="Seed of all random numbers.")
-@click.option("--jobs", metavar="N", help="Processes; 1 by default.")
+@click.option("--jobs", metavar="N", help="Number of processes; 1 by default.")
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a dask cluster that does the work.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")

@@ -42,15 +42,15 @@ FIND = ("layouts", "width", "fill", "worth")
     ),
 )  # fmt: skip
 @click.argument("words", metavar="[LAYOUT|SENTENCE]...", nargs=-1)
-@click.option("--drives", metavar="N", help="Drives there are, hot spares included.")
+@click.option("--drives", metavar="N", help="Number of drives, hot spares included.")
 @click.option(
     "--usable",
     metavar="SIZE",
-    help="Data that the pool must hold: 700T; alone: with the fewest drives.",
+    help="Data that the pool must hold, such as 700T; alone, layouts with the fewest drives come first.",
 )
 @click.option("--budget", metavar="MONEY", help="Instead of --drives: total budget for the drives.")
 @click.option("--price", metavar="MONEY", help="What one drive costs.")
-@click.option("--spares", metavar="N", help="Least number of hot spares.")
+@click.option("--spares", metavar="N", help="Minimum number of hot spares.")
 @click.option(
     "--require",
     metavar="CONDITION",
@@ -61,11 +61,19 @@ FIND = ("layouts", "width", "fill", "worth")
     "--sort", metavar="NAME", help="usable, p90, vdev, random or drives (the default with --usable alone)."
 )
 @click.option(
-    "--kinds", metavar="NAMES", default="mirror,raidz,draid", help="What to try: mirror, raidz, draid."
+    "--kinds",
+    metavar="NAMES",
+    default="mirror,raidz,draid",
+    help="Kinds of vdev to try: mirror, raidz, draid.",
 )
-@click.option("--confirm", metavar="N", help="Most layouts to predict in full, the best first; 8 by default.")
-@click.option("--find", metavar="WHAT", default="layouts", help="layouts, width, fill or worth (what helps).")
-@click.option("--jobs", metavar="N", help="Processes; by default one a core.")
+@click.option("--confirm", metavar="N", help="How many of the best layouts to predict in full; 8 by default.")
+@click.option(
+    "--find",
+    metavar="WHAT",
+    default="layouts",
+    help="What to find: layouts, width, fill or worth (what improves a layout).",
+)
+@click.option("--jobs", metavar="N", help="Number of processes; by default one per core.")
 @click.option("--store", metavar="FILE.sqlite", help="Keep what was simulated, and reuse it.")
 @risk_options
 @scenario_options
@@ -79,7 +87,7 @@ def command(
 
     Requirements are about p50 and p90 of the repair; files, vdev and pool (chance of loss within a year);
     window (during the repair); usable, random, random-degraded, read, read-degraded, write and drives.
-    The drives there are may be said in a sentence: "24x 16TB"; for --find width, fill and worth, a layout.
+    A sentence may state the drives: "24x 16TB"; for --find width, fill and worth, the layout.
     """
     check_outputs(output, plot, None)
     if words:
@@ -111,7 +119,7 @@ def _take_words(text: str, given: dict[str, object]) -> None:
 
     said = pool_in_words(text, needs_layout=False)
     if said is None:
-        allowed = "it says nothing of drives or vdevs"
+        allowed = "it mentions neither drives nor vdevs"
         raise InputError("pool", text, allowed, "write for instance zsim plan '24x 16TB', or --drives 24")
     if len(text.split()) > 1:
         tell_reading(said)
@@ -136,7 +144,7 @@ def _answer(
 
     if find == "layouts":
         if "layout" in common:
-            raise InputError("layout", common["layout"], "layouts are what is sought", "leave it out")
+            raise InputError("layout", common["layout"], "this search finds the layout", "leave it out")
         plan: Ask = search.plan_layouts
         return plan(**_pool(question), sort=sort, **asked, **common)
     stated = [f"--{name}" for name in ("drives", "usable", "budget") if question[name] is not None]

@@ -71,7 +71,7 @@ def risk_options(command: Command) -> Command:
     """Add the flags about failures and repairs to a command."""
     for option, metavar, words in reversed(OPTIONS):
         command = click.option(option, metavar=metavar, help=words)(command)
-    latent = click.option("--latent/--no-latent", default=True, help="Count latent errors, or not.")
+    latent = click.option("--latent/--no-latent", default=True, help="Include latent errors, or not.")
     erc = click.option(
         "--no-erc", is_flag=True, help="Drives retry a bad sector for minutes; the same as --erc none."
     )
@@ -93,7 +93,7 @@ def risk_options(command: Command) -> Command:
 @click.option(
     "--plan",
     metavar="PLAN.toml|NAME",
-    help="A plan of 'zsim timeline', or a procedure: how likely is loss while it is carried out.",
+    help="A plan of 'zsim timeline', or a procedure: the chance of loss while it is carried out.",
 )
 @risk_options
 @scenario_options
@@ -108,13 +108,13 @@ def command(
     plot: str | None,
     **given: object,
 ) -> None:
-    """Estimate the chance of data loss: while this pool is repaired, within a year, and within many.
+    """Estimate the chance of data loss: during a repair, within a year, and over several years.
 
-    Files lost, a vdev suspended and the pool lost are separate chances, each a range. The repair's duration
-    is that of 'zsim predict', unless --hours fixes it. With --plan the first column is about the whole plan.
-    LAYOUT is the same as --layout, or a sentence: "8x 16TB in raidz2". FILE is a scenario file, or files with
-    what zpool status and its like printed; - reads the standard input. Where a resilver runs, the first
-    column is about what 'zsim eta' says is left of it.
+    The chances of losing files, suspending a vdev and losing the pool are separate, each a range. The repair
+    takes as long as 'zsim predict' says, unless --hours fixes it. With --plan the first column covers the
+    whole plan. LAYOUT is the same as --layout, or a sentence: "8x 16TB in raidz2". FILE is a scenario file,
+    or files with the output of zpool status and similar commands; - reads the standard input. While a
+    resilver is running, the first column covers what 'zsim eta' says is left of it.
     """
     from zsim.planning.risk.api import risk
 

@@ -84,7 +84,9 @@ def _scenarios(asked: tuple[str, ...], common: Mapping[str, object], *, stores: 
 @click.option("-o", "--output", metavar="FILE", help="Write the table: FILE.csv, .json or .parquet.")
 @click.option("--plot", metavar="FILE", help="Draw the intervals: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--report", metavar="FILE.html", help="Write table and picture as one HTML file.")
-@click.option("--jobs", metavar="N", help="Processes; by default one a core if there are many scenarios.")
+@click.option(
+    "--jobs", metavar="N", help="Number of processes; by default one per core if there are many scenarios."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @scenario_options
 def command(
@@ -102,8 +104,8 @@ def command(
     """Compare layouts or scenario files side by side.
 
     FILE is a scenario file (TOML), or a file with the output of zpool status and similar commands; a layout
-    may be a sentence: "8x 16TB in raidz2". The flags apply to all of them. Usable space and data count full
-    records without parity and padding. With --data every pool stores the same, its fill follows.
+    may be a sentence: "8x 16TB in raidz2". The flags apply to all of them. Usable space and data are in
+    full-size records, without parity and padding. With --data every pool stores the same data.
     """
     from zsim.base.units import parse_bytes
     from zsim.cli.common import whole_number

@@ -46,8 +46,10 @@ if TYPE_CHECKING:
 )
 @click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--report", metavar="FILE.html", help="Write answer and picture as one HTML file.")
-@click.option("--why", is_flag=True, help="Also say why: causes, phases, drives, clients, what to change.")
-@click.option("-v", "--verbose", is_flag=True, help="Say everything: --why, and every assumption.")
+@click.option(
+    "--why", is_flag=True, help="Also explain the answer: causes, phases, drives, clients, what to change."
+)
+@click.option("-v", "--verbose", is_flag=True, help="Show everything: --why, and every assumption.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the answer and its interval only; show no progress.")
 def command(
     files: tuple[str, ...],
@@ -130,6 +132,6 @@ def compute_or_tell(scenario: Scenario, as_json: bool, extent: Extent = "all") -
         return compute(scenario, extent)
     except PredictionInterrupted as stop:
         if stop.partial is not None and not as_json:
-            notice("interrupted; what follows is known so far")
+            notice("interrupted; the results so far follow")
             show(stop.partial)
         raise

@@ -59,7 +59,9 @@ NOTHING_ANSWERED = 1
     help="Any field as an axis: tunables.zfs_vdev_scrub_max_active=1,3,10; with semicolons where values have "
     "commas: load='none;random-read,rate=50'. May be repeated.",
 )
-@click.option("--jobs", metavar="N", help="Processes; by default one a core if there are many scenarios.")
+@click.option(
+    "--jobs", metavar="N", help="Number of processes; by default one per core if there are many scenarios."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @scenario_options
 def command(
@@ -80,9 +82,9 @@ def command(
 ) -> None:
     """Predict every combination of widths, parities, fills or other values.
 
-    Every flag of a scenario takes a list (1,2,3) or a range (4..12, 25%..90%) here. What all have in common
-    may come from layouts, from a sentence ("8x 16TB in raidz2"), or from what zpool status and its like
-    printed, in files or piped. Of a store of answers, 'status FILE.sqlite' shows what it holds, 'merge INTO
+    Every flag of a scenario takes a list (1,2,3) or a range (4..12, 25%..90%) here. What all combinations
+    share may come from layouts, a sentence ("8x 16TB in raidz2"), or the output of zpool status and similar
+    commands, in files or piped. For stores of answers, 'status FILE.sqlite' shows the content, 'merge INTO
     FROM...' copies answers, and 'export FILE.sqlite TABLE.csv' writes them as a table.
     """
     from zsim.cli.common import whole_number
@@ -100,7 +102,7 @@ def command(
     axes = axes_of(width, parity, stated_fields(given), {flag.field for flag in FLAGS}) | more_axes(axis)
     again = "no file was written; with --store FILE.jsonl it can be resumed"
     if store:
-        again = f"what is finished is kept in {store}: the same command goes on from there"
+        again = f"finished answers are kept in {store}: the same command continues from there"
     with known_so_far(as_json, f"; {again}"), announced_compilation(), progress("sweeping") as on_progress:
         table = studied(store, axes, shard, dask, workers, on_progress, refine)
     hand_over_table(table, as_json, output, plot, report)

@@ -37,16 +37,21 @@ from zsim.cli.pools.pasted import (
     ),
 )  # fmt: skip
 @click.argument("sources", metavar="[SCENARIO.toml|LAYOUT|STATUS.txt...|-]", nargs=-1)
-@click.option("--done", metavar="SHARE", help="Share done of the resilver that runs: 35%.")
+@click.option("--done", metavar="SHARE", help="How much of the running resilver is done: 35%.")
 @click.option(
-    "--running", metavar="KIND", default=None, help="What runs: resilver (the default), rebuild or scrub."
+    "--running",
+    metavar="KIND",
+    default=None,
+    help="What is running: resilver (the default), rebuild or scrub.",
 )
 @click.option("--drives", metavar="LIST", default=None, help="Drives that are being replaced: 0 or 0,1.")
 @click.option("--waiting", metavar="LIST", help="Drives that await a resilver (zpool status says so): 1.")
-@click.option("--replace-too", metavar="DRIVE", help="Another drive to be replaced: now, or later?")
-@click.option("--reboot", is_flag=True, help="The host is to be rebooted: now, or later?")
+@click.option("--replace-too", metavar="DRIVE", help="Replace this drive too: now, or later?")
+@click.option("--reboot", is_flag=True, help="Reboot the host: now, or later?")
 @click.option(
-    "--replace-drive", metavar="DRIVE", help="Nothing runs yet: this drive has failed and is replaced."
+    "--replace-drive",
+    metavar="DRIVE",
+    help="Nothing is running yet: this drive has failed and is to be replaced.",
 )
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
@@ -62,12 +67,12 @@ def command(
     as_json: bool,
     **given: object,
 ) -> None:
-    """Compare what could be done now: wait or restart, replace now or later, reboot, stop the load.
+    """Compare what you can do now: wait or restart, replace now or later, reboot, stop the load.
 
-    Several drives that are gone are replaced at once or one after the other; one stated to be slow or sick
-    (--slow, --bad-sectors) may be taken offline or kept. The state now comes from flags, from a scenario, a
-    layout or a sentence ("8x 16TB in raidz2"), or from what zpool status and its like printed, in files or
-    piped (zpool status tank | zsim decide - --reboot). The best comes first.
+    Several missing drives can be replaced at once or one after the other; a drive that is stated to be slow
+    or faulty (--slow, --bad-sectors) can be taken offline or kept. The present state comes from flags, a
+    scenario, a layout or a sentence ("8x 16TB in raidz2"), or from the output of zpool status and similar
+    commands, in files or piped (zpool status tank | zsim decide - --reboot). The best comes first.
     """
     from zsim.planning.timeline.decisions import decide
 
@@ -144,7 +149,7 @@ def _beside(text: str, plan: Mapping[str, object], places: Mapping[str, Place]) 
     running = plan.get("running")
     repaired = int(str(running.get("vdev", 0))) if isinstance(running, Mapping) else 0
     if text.strip() in places and vdev != repaired:
-        allowed = "it is of another vdev than the one under repair"
-        remedy = "ask zsim timeline, with --replace-drives and its name"
+        allowed = "it is in another vdev than the one under repair"
+        remedy = "use zsim timeline, with --replace-drives and its name"
         raise InputError("--replace-too", text, allowed, remedy)
     return number

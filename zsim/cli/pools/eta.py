@@ -74,10 +74,10 @@ def command(
 ) -> None:
     """Estimate when a running resilver, scrub or rebuild finishes: zpool status tank | zsim eta.
 
-    FILE holds what zpool status printed, once or several times, or another output of the same pool; without
-    files the standard input is read. It may be quoted, cut off or in one line, as forums have it, or text of
-    TrueNAS' pages, or a sentence: "8x 16TB in raidz2, resilver 34% done after 12 h". What is not known is
-    assumed, and listed.
+    FILE has the output of zpool status, once or several times, or another output of the same pool; without
+    files the standard input is read. The text may be quoted, cut off or in one line, as in forum posts, be
+    copied from the pages of TrueNAS or Proxmox, or be a sentence: "8x 16TB in raidz2, resilver 34% done after
+    12 h". What it does not show is assumed, and listed.
     """
     from zsim.base.files import check_writable
 
@@ -203,7 +203,7 @@ def watch_pool(
                 redraw(bar(answer))
             else:
                 echo(escaped(log_line(answer)))
-    notice(f"no scan runs on {pool} any more")
+    notice(f"no scan is running on {pool} any more")
 
 
 @contextlib.contextmanager

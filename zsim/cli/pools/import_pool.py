@@ -60,10 +60,10 @@ def command(
 ) -> None:
     """Read a real pool from the output of zpool, zdb and the tools that list drives.
 
-    Every output is recognised by its content, pasted or in files, in any order and mixture: zpool status,
-    list, history -i, events, iostat; zdb; lsblk, smartctl and their like; iostat -x, fio, dd. What none shows
-    is assumed and listed. `zpool status | zsim import -` reads the standard input; --pool NAME without files
-    runs the commands here, which only read.
+    Every output is recognised by its content, pasted or in files, in any order: zpool status, list, history
+    -i, events, iostat; zdb; lsblk, smartctl and similar tools; iostat -x, fio, dd. What none of them shows is
+    assumed and listed. `zpool status | zsim import -` reads the standard input; --pool NAME without files
+    runs the commands on this host; they only read.
     """
     if wants_script:
         from zsim.observe.collect.script import script

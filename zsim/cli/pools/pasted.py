@@ -224,15 +224,14 @@ def _nothing_to_ask(paste: Paste, asked: str) -> str | None:
 
     kind = paste.scans[-1].kind
     if any(note.startswith(SUSPENDED) for note in paste.notes):
-        return "the pool is suspended, and nothing goes on until its drives are back and zpool clear is run"
+        return "the pool is suspended, and nothing continues until its drives are back and zpool clear is run"
     if paste.paused:
-        return f"the {kind} is paused, and nothing goes on until it is resumed"
+        return f"the {kind} is paused, and nothing continues until it is resumed"
     if kind in MOVES:
-        return (
-            f"what runs is {'an expansion' if kind == 'expand' else 'a removal'}: it goes on, or is stopped"
-        )
+        what = "an expansion" if kind == "expand" else "a removal"
+        return f"{what} is running: it continues, or is cancelled"
     if kind == "heal" or paste.log_alone or paste.dedup_alone:
-        return f"what runs repairs no whole drive, and {asked} is of whole ones"
+        return f"the running scan does not repair a whole drive, and {asked} is about whole drives"
     return None
 
 

@@ -33,7 +33,7 @@ NOT_HERE = {
     "operation": "use a plan",
 }
 ALLOWED = "a timeline is made of events"
-WITHOUT = "without the drives that are gone"
+WITHOUT = "without the missing drives"
 EVENT_FLAGS = (
     (
         "--fail",
@@ -75,7 +75,7 @@ EVENT_FLAGS = (
         "unreadable_at",
         "MOMENT",
         False,
-        "A block turns out unreadable: at 40% of the pass, or after 6h.",
+        "A block turns out to be unreadable: at 40% of the pass, or after 6h.",
     ),
     (
         "--reboot-at",
@@ -92,10 +92,10 @@ EVENT_FLAGS = (
         "zpool resilver is run: after 5h, or at 60% of the pass.",
     ),
     ("--outage", "outage", "TIME", False, "Drive 0 is offline for this long, then comes back; see --churn."),
-    ("--churn", "churn", "SIZE", False, "Data written a day, which a drive misses while it is offline."),
+    ("--churn", "churn", "SIZE", False, "Data written per day, which a drive misses while it is offline."),
     ("--spares", "spares", "N", False, "Hot spares of the pool."),
     ("--detection", "detection", "TIME", False, "Time from a failure until ZFS faults the drive."),
-    ("--at-once", "at_once", "K", False, "Drives a pass, in procedures that replace one after another."),
+    ("--at-once", "at_once", "K", False, "Drives per pass, in procedures that replace one after another."),
 )
 
 
@@ -121,7 +121,7 @@ def event_options(function: Command) -> Command:
 @click.argument("sources", metavar="[PLAN.toml|PROCEDURE|schema|LAYOUT|STATUS.txt...|-]", nargs=-1)
 @click.option("--procedure", metavar="NAME", help="A plan that comes with zsim; 'list' lists them.")
 @event_options
-@click.option("--scrub-after", is_flag=True, help="A scrub when the pool is whole again.")
+@click.option("--scrub-after", is_flag=True, help="Scrub when the pool is whole again.")
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @click.option("--plot", metavar="FILE", help="Draw it as a Gantt chart: FILE.svg, FILE.png or FILE.pdf.")
@@ -139,9 +139,9 @@ def command(
     The pool comes from flags, a layout or a sentence ("8x 16TB in raidz2"), or from files. What happens comes
     from flags, from a plan in TOML ('zsim timeline schema' prints its JSON Schema) or by a
     procedure (--procedure list). The answer is a chart of all passes, the redundancy left at each moment, and
-    when the pool is whole. From what zpool status and its like printed, in files or piped, the story begins
-    with the resilver that runs and what 'zsim eta' says is left of it, and without the drives that are gone;
-    drives may then be named as they are there.
+    when the pool is whole. Given the output of zpool status and similar commands, in files or piped, the
+    timeline begins with the present state: the running resilver, what 'zsim eta' says is left of it, and the
+    missing drives. Drives may then be named as in that output.
     """
     if sources == ("schema",):
         from zsim.planning.timeline.plan import Plan
@@ -205,7 +205,7 @@ def plan_from(sources: Sequence[str], procedure: str | None, given: dict[str, ob
     source = sources[0] if sources else None
     stated = fields_of_pool(given, ALLOWED, NOT_HERE) if stated is None else stated
     if source is not None and procedure is not None:
-        raise InputError("--procedure", procedure, "a plan is given already", "give one of the two")
+        raise InputError("--procedure", procedure, "a plan is already given", "give one of the two")
     own = plan_fields(given)
     events = events_from(given)
     if source is None and procedure is None:
@@ -270,11 +270,11 @@ def _of_pasted(pasted: PastedPool, procedure: str | None, given: dict[str, objec
     elif not events and running is None:
         events = gone
         if not events:
-            allowed = "no scan runs on this pool, no drive of it is gone, and nothing is said to happen"
+            allowed = "no scan is running on this pool, no drive of it is missing, and no event is stated"
             raise InputError("events", None, allowed, "give --fail and the name of a drive, or --procedure")
-        notice("nothing is said to happen: the drives that are gone are replaced at once.")
+        notice("no event is stated: the missing drives are replaced at once.")
     elif gone:
-        notice(f"the story begins {WITHOUT}: the repair that the file tells of is not in it.")
+        notice(f"the timeline begins {WITHOUT}: the repair shown in the file is not part of it.")
     plan = dict(pasted.plan)
     if running is None:
         stated = table(plan, "scenario")
@@ -291,7 +291,7 @@ def _say_numbers(pasted: PastedPool, given: Mapping[str, object]) -> None:
         vdev, drive = place_of(text, "--fail", pasted.places)
         known = names[vdev] if isinstance(names, tuple) and vdev < len(names) else f"vdev {vdev}"
         if not NUMBERED.fullmatch(text.strip()):
-            notice(f"{text.strip()} is drive {drive} of {known} in this story.")
+            notice(f"{text.strip()} is drive {drive} of {known} in this timeline.")
 
 
 def plan_fields(given: dict[str, object]) -> dict[str, object]:
@@ -316,7 +316,7 @@ def events_from(
     places : mapping of str to tuple of int, optional
         Vdev and number of each drive, by its name.
     running : mapping, optional
-        The pass that runs when the story begins: its drives are the first that have failed.
+        The pass that runs when the timeline begins: its drives are the first that have failed.
     """
     named = places or {}
     failed = [place_of(text, "--fail", named) for text in words(given, "fail")]

@@ -22,7 +22,9 @@ from zsim.cli.help import GroupedCommand
 @click.option("--freebsd", is_flag=True, help="Print sysctl names of FreeBSD, as for its products.")
 @scenario_options
 @click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
-@click.option("--plot", metavar="FILE", help="Draw time against waits: FILE.svg, FILE.png or FILE.pdf.")
+@click.option(
+    "--plot", metavar="FILE", help="Draw time against client latency: FILE.svg, FILE.png or FILE.pdf."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 def command(
     files: tuple[str, ...],
@@ -34,11 +36,11 @@ def command(
 ) -> None:
     """Try the tunables of the release, one at a time, all on the same simulated pools.
 
-    The first line says what helps most and what it costs; then come the settings whose effect is larger than
-    its error, each measured (by whom) or modelled, and the lines that set and reset them. With --load it
-    also says what each costs clients: the 99th percentile of their waits. LAYOUT is the same as --layout, or
-    a sentence: "8x 16TB in raidz2". FILE is a scenario file, or files with what zpool status and its like
-    printed; - reads the standard input.
+    The first line says what helps most and what it costs. Then come the settings whose effect is larger than
+    its error, each measured (and by whom) or modelled, and the commands that set and reset them. With --load
+    it also shows what each costs clients: their 99th percentile latency. LAYOUT is the same as --layout, or
+    a sentence: "8x 16TB in raidz2". FILE is a scenario file, or files with the output of zpool status and
+    similar commands; - reads the standard input.
     """
     from zsim.planning.tune.api import tune
 

@@ -129,9 +129,7 @@ def plot_command(name: str, output: str | None) -> None:
 @command.command("fit", short_help="Fit a drive model to your own measurements.")
 @click.option("--drive", "base", metavar="NAME", default="generic-7200rpm-cmr", show_default=True,
               help="The model to start from.")  # fmt: skip
-@click.option(
-    "--drive-size", metavar="SIZE", help="Capacity, where the model to start from is a generic one."
-)
+@click.option("--drive-size", metavar="SIZE", help="Capacity, if the model to start from is a generic one.")
 @click.option("--fio", "fio_files", metavar="FILE", multiple=True,
               help="fio's JSON output or bandwidth log, of reads. May be repeated.")  # fmt: skip
 @click.option("--dd", "dd_files", metavar="FILE", multiple=True,

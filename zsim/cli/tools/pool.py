@@ -193,8 +193,8 @@ def sentences(data: Parsed) -> list[str]:
     """Say what the population means for a resilver."""
     jumps = number(data, "near") + number(data, "far")
     lines = [
-        f"\nA scan in address order (0.8 and later) passes over a gap at {format_percent(jumps)} of the "
-        "blocks, nearly all of them short; one in file order (to 0.7) seeks about once in "
+        f"\nA scan in address order (0.8 and later) skips a gap at {format_percent(jumps)} of the blocks,"
+        " nearly all of them short; one in file order (up to 0.7) seeks about once every "
         f"{data['run_blocks']:.1f} blocks."
     ]
     if number(data, "run_blocks") < 3:

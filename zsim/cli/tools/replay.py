@@ -23,11 +23,14 @@ NOTABLE = 2.0
 @click.option(
     "--drive", metavar="NAME", default="generic-7200rpm-cmr", show_default=True, help="The drive model."
 )
-@click.option("--drive-size", metavar="SIZE", help="Capacity, where the drive is a generic one.")
+@click.option("--drive-size", metavar="SIZE", help="Capacity, if the drive is a generic one.")
 @click.option(
-    "--format", "form", metavar="NAME", help="fio, blkparse, msr or disksim; by default recognised."
+    "--format",
+    "form",
+    metavar="NAME",
+    help="fio, blkparse, msr or disksim; by default recognised from the file.",
 )
-@click.option("--device", metavar="NAME", help="The device of the trace to replay, where it has several.")
+@click.option("--device", metavar="NAME", help="The device to replay, if the trace has several.")
 @click.option(
     "--write-cache/--no-write-cache",
     "write_cache",

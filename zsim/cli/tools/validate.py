@@ -57,7 +57,7 @@ FAILED = 1
     "--jobs",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Processes; by default one a core if there are many cases.",
+    help="Number of processes; by default one per core if there are many cases.",
 )
 def command(
     names: tuple[str, ...],

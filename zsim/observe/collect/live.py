@@ -79,7 +79,7 @@ def collect(pool: str, on_command: OnCommand | None = None) -> PoolFiles:
         if outcome.problem:
             if command.needed:
                 raise InputError(f"--pool {name}", None, f"{outcome.line}: {outcome.problem}", REMEDY)
-            files.facts.append(Remark(f"{outcome.line} told nothing: {outcome.problem}"))
+            files.facts.append(Remark(f"{outcome.line} gave no output: {outcome.problem}"))
             continue
         scans = scans or any(words in outcome.text for words in RUNNING)
         _read(outcome, files)

@@ -16,7 +16,7 @@ LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/sbin:/sbin; export PATH
 limit() { seconds=$1; shift; command -v timeout > /dev/null || { "$@"; return; }
   timeout "$seconds" "$@"; }
 try() { command -v "$2" > /dev/null && span=$1 && shift && echo "$ $*" && limit "$span" "$@" 2> /dev/null; }
-missing() { echo "$* told nothing here" >&2; }
+missing() { echo "$* gave no output here" >&2; }
 """
 TAIL = """\
 { grep MemTotal /proc/meminfo || sysctl hw.physmem; echo "cpus: $(nproc || sysctl -n hw.ncpu)"; } 2> /dev/null

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from zsim.observe.outputs import Remark
 from zsim.observe.texts import plain
 
-TELLS = "the kernel's log tells of "
+TELLS = "the kernel log shows "
 """How the remark begins, which is a reason of a slow scan."""
 MOST_TOLD = 4
 _RESET = re.compile(r"\b(ata\d{1,3}(?:\.\d{2})?): (?:hard|soft) resetting link\b", re.ASCII)

@@ -183,6 +183,6 @@ def find_fills(outputs: PoolOutputs, spaces: Sequence[Space]) -> bool:
         return False
     outputs.find("vdev_fills", [round(fill, 3) for fill in fills], "ALLOC and SIZE of zpool list -v")
     outputs.notes.append(
-        "the data vdevs are not equally full: the emptier ones are taken to have been added later"
+        "the data vdevs are not equally full: the emptier ones are assumed to have been added later"
     )
     return True

@@ -219,7 +219,7 @@ def _find_old(outputs: PoolOutputs, models: tuple[Model, ...], source: str, coun
         size = " and, within a vdev, the smallest size" if mixed else ""
         outputs.notes.append(
             f"the drives are of several models ({plain(listed, 200)}{more}):"
-            f" {chosen.drive or chosen.name}{size} is taken for all,"
+            f" {chosen.drive or chosen.name}{size} is used for all,"
             " because a stripe waits for its slowest drive"
         )
     if read != models:
@@ -229,7 +229,7 @@ def _find_old(outputs: PoolOutputs, models: tuple[Model, ...], source: str, coun
         )
     if len(models) < count:
         outputs.notes.append(
-            f"{len(models)} of {count} drives are named: the others are taken to be the same"
+            f"{len(models)} of {count} drives are named: the others are assumed to be the same"
         )
 
 
@@ -292,7 +292,7 @@ def _find_write_cache(outputs: PoolOutputs, known: Sequence[Identity]) -> None:
     if on not in (0, len(states)):
         outputs.notes.append(
             f"the write cache is on in {on} of {len(states)} drives:"
-            f" {'on' if 2 * on > len(states) else 'off'} is taken for all"
+            f" {'on' if 2 * on > len(states) else 'off'} is used for all"
         )
     outputs.find("write_cache", 2 * on > len(states), states[0][1])
 

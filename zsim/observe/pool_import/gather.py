@@ -336,10 +336,13 @@ def _asked_words(vdev: Vdev, gone: Sequence[Vdev], left: int, repaired: bool) ->
     del repaired
     one = len(gone) == 1
     what = f"{_gone_words(vdev, gone)} and not replaced yet"
-    words = _left_words(what, left, f" until {'it is' if one else 'they are'}")
-    words += f"; {'its' if one else 'their'} replacement is asked"
+    words = _left_words(what, left, f" until {'it is' if one else 'they are'} replaced")
+    words += f"; {'its' if one else 'their'} replacement is predicted"
     if any(each.state in COMES_BACK for each in gone):
-        words += ". One that comes back (zpool online) lacks only what was written meanwhile: far less"
+        words += (
+            f". If {'it' if one else 'one'} comes back instead (zpool online), only what was written in the"
+            " meantime has to be copied: far less"
+        )
     return words
 
 
@@ -356,8 +359,8 @@ def _left_words(what: str, left: int, until: str) -> str:
     if left < 0:
         return f"{BARE}{what}: more drives are missing there than it has parity"
     if left == 0:
-        return f"{BARE}{what}: none of its drives may fail{until}"
-    return f"{what}: {left} more of its drives may fail{until}"
+        return f"{BARE}{what}: no other drive of that vdev may fail{until}"
+    return f"{what}: {left} more of that vdev's drives may fail{until}"
 
 
 def _class_alloc(tops: Tops, alloc: int | None) -> list[ClassAlloc]:

@@ -40,7 +40,7 @@ from zsim.scenario.words import CAPACITIES, DATA_SIZES, SHARES
 SUFFIX = ".toml"
 SUSPENDED = (
     f"{HALTED}: nothing is read, written or repaired until its drives are back and zpool clear is"
-    " run; what is predicted counts from then"
+    " run; the prediction counts from then"
 )
 
 
@@ -368,7 +368,7 @@ def _note_unused(outputs: PoolOutputs) -> None:
             outputs.notes.append(words)
     if status is not None and status.error_scrub:
         outputs.notes.append(
-            f"{status.error_scrub}: it reads the blocks of the error log alone, and is none that is predicted"
+            f"{status.error_scrub}: it reads only the blocks in the error log, and is not predicted"
         )
     scan = status.scan if status is not None else None
     if status is not None and status.state == "SUSPENDED" and (scan is None or not scan.active):

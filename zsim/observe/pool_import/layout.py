@@ -119,7 +119,7 @@ def _with_elided(vdev: Vdev, outputs: PoolOutputs) -> Vdev:
     whole = with_drives(vdev, scan, vdev.at_least)
     outputs.notes.append(
         f"NOT KNOWN: how many drives {plain(vdev.name)} has: {vdev.drives} are shown, and by the name of a"
-        f" pair there are {vdev.at_least} at least. {whole.drives} are assumed: give the whole of zpool"
+        f" pair there are {vdev.at_least} at least. {whole.drives} are assumed: give the complete zpool"
         " status"
     )
     return whole
@@ -144,7 +144,7 @@ def _left_out(vdev: Vdev, spec: VdevSpec | None, source: str) -> list[str]:
         return [f"the single drive {plain(vdev.name)} is left out: nothing to resilver from"]
     if vdev.left_out:
         shown = f"{vdev.drives} of the {vdev.width} drives of {plain(vdev.name)}"
-        return [f"{source} shows {shown}: the others are taken to be healthy"]
+        return [f"{source} shows {shown}: the others are assumed to be healthy"]
     return []
 
 
@@ -160,7 +160,7 @@ def _like_the_others(vdevs: Sequence[Vdev], outputs: PoolOutputs) -> Vdev:
     if not wider:
         return last
     outputs.notes.append(
-        f"zpool status is cut off inside {plain(last.name)}: it is taken to have as many drives as"
+        f"zpool status is cut off inside {plain(last.name)}: it is assumed to have as many drives as"
         f" {plain(wider[-1].name)}, {wider[-1].drives}"
     )
     return padded(last, wider[-1].drives)
@@ -263,8 +263,8 @@ def _tops(outputs: PoolOutputs) -> Tops:
     if status is not None and status.scan is not None and status.scan.active:
         vdevs = assumed_vdevs(status.scan, status)
         outputs.notes.append(
-            "NOT KNOWN: the layout. Of the pool nothing but its scan is shown."
-            f" {assumed_words(vdevs)} is assumed: give the whole of zpool status"
+            "NOT KNOWN: the layout. Nothing of the pool but its scan is shown."
+            f" {assumed_words(vdevs)} is assumed: give the complete zpool status"
         )
         return Tops(vdevs, "assumed: no output shows it", outputs)
     if outputs.layout_beside is not None:
@@ -306,8 +306,8 @@ def _find_replacement(outputs: PoolOutputs, tops: Tops) -> int:
     together = resilvered_together(vdevs) if active else 1
     if together > 1:
         outputs.notes.append(
-            f"drives of {together} vdevs are resilvered at once: those of one are simulated, and what is"
-            " counted is taken to be of all"
+            f"drives of {together} vdevs are resilvered at once: those of one are simulated, and the"
+            " counters are assumed to cover all"
         )
     if pairs[repaired]:
         _find_pairs(outputs, pairs[repaired], tops.specs[repaired])
@@ -375,8 +375,8 @@ def _failed_successor(pair: Vdev) -> str:
         return ""
     return (
         f"{plain(new.name)}, which was to take the place of {plain(old.name)}, is {new.state}: nothing is"
-        f" copied to it until it is back; zpool detach takes it out, and zpool replace puts another in, which"
-        " is what is asked"
+        " copied to it until it is back; zpool detach removes it, and zpool replace puts another in, which"
+        " is what is predicted"
     )
 
 
@@ -408,9 +408,9 @@ def _find_degraded(outputs: PoolOutputs, vdevs: Sequence[Vdev], place: int) -> i
         return place
     at, leaf = sick[0]
     one = (
-        "its replacement is asked"
+        "its replacement is predicted"
         if len(sick) == 1
-        else f"{len(sick)} are so; the replacement of one is asked"
+        else f"{len(sick)} are; the replacement of one is predicted"
     )
     outputs.notes.append(
         f"{plain(leaf.name)} is DEGRADED and not replaced yet: {one}, while it is still read"
@@ -428,8 +428,8 @@ def _find_spare_in_use(outputs: PoolOutputs, vdev: Vdev) -> None:
     if not spares or any(each.state != "ONLINE" or each.resilvering for each in spares):
         return
     outputs.notes.append(
-        f"{plain(spares[0].name)} stands in for a drive that is gone: the vdev has its redundancy again, and"
-        " what is asked is the replacement, after which the spare is free"
+        f"{plain(spares[0].name)} has replaced a missing drive: the vdev has its redundancy again. The"
+        " replacement of the missing drive is predicted, after which the spare is free"
     )
     if spares[0].kind == "distributed-spare":
         outputs.find("target", "new-drive", "zpool status")

@@ -51,7 +51,7 @@ def find_release(outputs: PoolOutputs) -> None:
     if host.version:
         taken = outputs.text("release") or DEFAULT_RELEASE
         outputs.notes.append(
-            f"{host.version} is no release that zsim models: {taken} is taken, by what it prints;"
+            f"{host.version} is not a release that zsim models: {taken} is used, judging by the output;"
             " --set release= states another"
         )
 

@@ -100,7 +100,7 @@ def _find_named_size(outputs: PoolOutputs, tops: Tops, alloc: int | None) -> Non
         return
     outputs.notes.append(
         f"the drives have {format_both(named)} by their names, which do not hold the"
-        f" {format_bytes(alloc or 0)} that are allocated: they are taken for others"
+        f" {format_bytes(alloc or 0)} that are allocated: these names are ignored"
     )
     for name in ("drive", "new_drive"):
         outputs.findings.pop(name, None)

@@ -152,14 +152,15 @@ class Design(PrintedAnswer, SavedAnswer, DrawnAnswer, FramedAnswer):
     def notes(self) -> tuple[str, ...]:
         """Return what explains the table."""
         if self.question == "worth":
-            return ("times: chance as it would be over the chance as it is.",)
+            return ("times: the chance with this change, divided by the chance as it is.",)
         if self.question != "layouts":
             return self._edge()
         lines = [
             f"front: no other layout{' of as few drives' if self._drives_differ else ''} is better in space,"
-            " chance of loss, hours and random reads at once;",
-            "~ hours from screening runs, others predicted in full.",
-            "Random and streaming reads are upper bounds of the drives alone; --json has more, and ranges.",
+            " chance of loss, repair time and random reads at once;",
+            "~ interpolated between simulated layouts; the others are predicted in full.",
+            "Random and streaming reads are upper bounds that count the drives alone; --json has more, and"
+            " ranges.",
         ]
         shown = self.meeting or self.rows
         if len(shown) > SHOWN:
@@ -173,7 +174,7 @@ class Design(PrintedAnswer, SavedAnswer, DrawnAnswer, FramedAnswer):
         if self.answer is None or not all(row.get("meets") for row in self.rows):
             return ()
         what = "wider" if self.question == "width" else "fuller"
-        return (f"The limit is not crossed up to there; {what} was not tried.",)
+        return (f"The requirement still holds there; {what} was not tried.",)
 
     def _figure(self) -> Picture:
         """Draw of layouts the Pareto front, else the chances."""

@@ -75,7 +75,7 @@ def plan_layouts(
     Parameters
     ----------
     drives : int, optional
-        Drives there are, hot spares included.
+        Number of drives, hot spares included.
     usable : int or str, optional
         Data that the pool must hold, such as ``"400T"`` [bytes]: with the fewest drives, or with those that
         `drives` or `budget` state.
@@ -112,7 +112,7 @@ def plan_layouts(
     drives = None if drives is None else _whole("drives", drives, 1, 60)
     spares, confirm = _whole("spares", spares, 0, 2), _whole("confirm", confirm, 0, CONFIRMED)
     if "layout" in common:
-        raise InputError("layout", common["layout"], "layouts are what is looked for", "leave it out")
+        raise InputError("layout", common["layout"], "this search finds the layout", "leave it out")
     check_kind("kinds", kinds, (list, tuple), "it is a list of kinds", 'write kinds=["raidz"]')
     check_kind("inputs", inputs, (RiskInputs, type(None)), "it is a RiskInputs", "leave it out")
     check_kind("require", require, (list, tuple), "it is a list of wishes", 'write require=["p90 < 24h"]')
@@ -373,7 +373,9 @@ def widest(
     vdev = Layout.parse(layout).vdevs[0]
     kind = kind_of(vdev.kind)
     if kind.is_replicated or kind.has_groups:
-        raise InputError("layout", layout, "the width of RAID-Z is sought", "write for instance raidz2x6")
+        raise InputError(
+            "layout", layout, "it finds the width of a RAID-Z vdev", "write for instance raidz2x6"
+        )
     context, wishes = Context(common, _inputs(inputs, common), 1), _wishes(require)
     report = reporting(on_progress)
     low, high = RAIDZ_WIDTHS[vdev.parity]
@@ -418,7 +420,7 @@ def fullest(
 
 def _wishes(require: Sequence[str]) -> list[Requirement]:
     if not require:
-        raise InputError("--require", None, "a limit is sought", 'write for instance --require "p90 < 24h"')
+        raise InputError("--require", None, "it needs a limit", 'write for instance --require "p90 < 24h"')
     return [Requirement.parse(each) for each in require]
 
 

@@ -205,14 +205,14 @@ def _damaged(status: PoolStatus, scan: Scan) -> tuple[str, ...]:
     if not status.data_errors:
         return ()
     told = (
-        f"zpool status knows of {status.data_errors}: zpool status -v names the files, restore them from a"
+        f"zpool status reports {status.data_errors}: zpool status -v names the files, restore them from a"
         " backup"
     )
     if scan.function != "resilver":
         return (told,)
     return (
-        f"{told}; up to 0.8 a resilver that meets such a block begins anew when it ends, until these files"
-        " and the snapshots that hold them are deleted, from 2.0 on it ends with errors",
+        f"{told}; up to 0.8 a resilver that meets such a block starts again when it ends, until these files"
+        " and the snapshots that hold them are deleted; from 2.0 on it ends with errors",
     )
 
 
@@ -220,17 +220,17 @@ def _halted(status: PoolStatus, scan: Scan) -> list[str]:
     """Return why nothing goes on, if nothing does: of a suspended pool all I/O waits (zpool-clear(8))."""
     if status.state == "SUSPENDED":
         return [
-            f"{SUSPENDED}: nothing goes on until its drives are back and zpool clear is run;"
+            f"{SUSPENDED}: nothing continues until its drives are back and zpool clear is run;"
             " the times count from then"
         ]
     if scan.state != "paused":
         return []
-    told = "HALTED: the scan is paused: nothing goes on until it is resumed; the times count from then"
+    told = "HALTED: the scan is paused: nothing continues until it is resumed; the times count from then"
     begun, ended = scan.since, scan.at
     if scan.elapsed is not None or begun is None or ended is None or ended <= begun:
         return [told]
     return [
-        f"{told}. It is taken to have run without another pause from {begun:%a %d %b %H:%M} to"
+        f"{told}. It is assumed to have run without another pause from {begun:%a %d %b %H:%M} to"
         f" {ended:%a %d %b %H:%M}"
     ]
 
@@ -239,19 +239,20 @@ def _after_outage(scan: RunningScan) -> list[str]:
     """Return what is to be said of a resilver that repairs less than a drive."""
     if scan.kind == "scrub" and (scan.processed or 0) > max(REPAIRS, REPAIRS_SHARE * (scan.issued or 0)):
         return [
-            f"the scrub has repaired {format_bytes(round(scan.processed or 0))} so far, as of a drive that"
-            " was out, or was written over: it writes beside what it reads, and the next one is quicker"
+            f"the scrub has repaired {format_bytes(round(scan.processed or 0))} so far, as after an outage"
+            " or on an overwritten drive: it writes as well as reads, and the next one will be faster"
         ]
     if is_open(scan):
         wrote = "" if scan.processed is None else f", {format_bytes(round(scan.processed))} so far"
         return [
-            f"NOT A WHOLE DRIVE: what an outage left is repaired{wrote}. Only what was written since is"
-            " visited, and how much that is nobody prints: it may be over at any share done"
+            f"NOT A WHOLE DRIVE: only what a drive missed during an outage is repaired{wrote}. Only blocks"
+            " written since then are visited, and no tool prints how much that is: it may end at any"
+            " percentage"
         ]
     if scan.kind != "heal" or scan.format != "2.2+" or not scan.total or not scan.total_issue:
         return []
     due, whole = format_bytes(round(scan.total_issue)), format_bytes(round(scan.total))
-    return [f"NOT A WHOLE DRIVE: what an outage left is repaired, {due} of {whole}"]
+    return [f"NOT A WHOLE DRIVE: only what a drive missed during an outage is repaired, {due} of {whole}"]
 
 
 def _waits_for(status: PoolStatus, scan: Scan) -> list[str]:
@@ -262,8 +263,8 @@ def _waits_for(status: PoolStatus, scan: Scan) -> list[str]:
     done = moved.scan.done
     share = f", {format_percent(done, 2)} done," if done is not None else ""
     return [
-        f"NOT IN THIS ANSWER: the expansion of {moved.vdev}{share} waits for this {scan.function} and goes on"
-        " after it"
+        f"NOT IN THIS ANSWER: the expansion of {moved.vdev}{share} waits for this {scan.function} and"
+        " continues after it"
     ]
 
 
@@ -271,7 +272,7 @@ def _removal_beside(status: PoolStatus, scan: Scan) -> list[str]:
     """Return what is to be said of a removal that goes on beside a scan."""
     if status.removal is None or scan.function == "remove":
         return []
-    return [f"the removal of {status.removal} that runs beside is not in this answer"]
+    return [f"the removal of {status.removal} that is running too is not in this answer"]
 
 
 def _texts(text: str | None, names: Sequence[str | Path]) -> list[str]:
@@ -332,22 +333,22 @@ def _last_scan(status: PoolStatus) -> str:
 def _remedy(status: PoolStatus) -> str:
     if status.error_scrub:
         return (
-            "zpool scrub -e reads only the blocks of the error log again, mostly in minutes, and zpool status"
-            " prints its share; zsim predict is about a whole scrub"
+            "zpool scrub -e reads only the blocks in the error log, usually within minutes, and zpool status"
+            " prints its progress; zsim predict is about a whole scrub"
         )
     if status.state in HALTED_STATES:
         return (
-            f"the pool is {HALTED_STATES[status.state]}: nothing goes on until its drives are back and zpool"
-            " clear is run"
+            f"the pool is {HALTED_STATES[status.state]}: nothing continues until its drives are back and"
+            " zpool clear is run"
         )
     slots = (slot for vdev in status.vdevs for slot in vdev.children or (vdev,))
     gone = [slot for slot in slots if slot.state in GONE and not slot.children]
     if gone:
-        drive = f"{plain(gone[0].name, 100)} is {gone[0].state}, and nothing runs that repairs it"
-        return f"{drive}: zsim predict says what its replacement takes"
+        drive = f"{plain(gone[0].name, 100)} is {gone[0].state}, and nothing is repairing it"
+        return f"{drive}: zsim predict says how long its replacement takes"
     if status.scan is not None and status.scan.state == "finished":
-        return "it is over: zsim predict says what the next one takes"
-    return "zsim predict says what one would take"
+        return "it has finished: zsim predict says how long the next one takes"
+    return "zsim predict says how long one would take"
 
 
 def _over(statuses: Sequence[PoolStatus], scan: Scan) -> PoolStatus | None:
@@ -378,8 +379,8 @@ def _begun_again(found: Sequence[tuple[PoolStatus, Scan]], scan: Scan) -> list[s
     when = f" at {status.at:%a %d %b %H:%M}" if status.at is not None and share else ""
     return [
         f"an earlier {scan.function} began on {last.at:%a %d %b %H:%M}{share}{when}; this one began on"
-        f" {scan.at:%a %d %b %H:%M}: it has begun again, or is a further pass, and what was done before is"
-        " not counted (zpool history -i and zpool events tell what began it)"
+        f" {scan.at:%a %d %b %H:%M}: it has restarted, or is a further pass, and earlier progress does not"
+        " count (zpool history -i and zpool events show what started it)"
     ]
 
 
@@ -432,8 +433,8 @@ def _imported(
         found = import_beside(text or None, names, pool=known, stated=settled)
     except InputError as error:
         return None, [
-            "NOT KNOWN: the layout, the drives and the record size. Of the pool nothing but its scan"
-            f" could be read ({str(error).rstrip('.')}): {assumed} is assumed"
+            "NOT KNOWN: the layout, the drives and the record size. Nothing of the pool but its scan could"
+            f" be read ({str(error).rstrip('.')}): {assumed} is assumed"
         ]
     return found, list(found.notes)
 

@@ -37,28 +37,26 @@ OTHER_VDEVS = (
     "it counts the blocks of the other top-level vdevs as issued, although they are skipped: "
     "what is left runs at the speed of one vdev"
 )
-OTHERS_DUE = (
-    "until all is scanned it counts blocks of other top-level vdevs as to be issued, which will be skipped"
-)
+OTHERS_DUE = "until everything is scanned it includes blocks of other top-level vdevs, which will be skipped"
 FIRST_MINUTES = "its rate is that of the first minutes, which says little about the rest"
 METADATA = "while metadata is scanned little is issued, so the mean rate of the pass says little"
 METASLABS = "a rebuild waits for a txg sync after each metaslab, and the inner tracks are slower"
 OTHER_GROUPS = (
-    "it waits for all that is allocated to be issued, and groups that have lost no drive are passed over: "
-    "the share scanned is the share done"
+    "it expects everything allocated to be issued, but groups without a failed drive are skipped: the share"
+    " scanned is the share done"
 )
 OUTER_TRACKS = (
     "its rate counts from the end of the metadata phase, on the outer, faster tracks, and includes I/O that"
     " is still in flight"
 )
 PAST_TOTAL = (
-    "more is counted than was allocated when the scan began, as data written since is scanned too: the end is"
-    " not what the counters say"
+    "data written since the scan began is scanned too, so the counters exceed the total and do not show the"
+    " end"
 )
 SEEKS = "it counts bytes, not seeks: small files and the end of the pool take longer"
 SLOWER_LEFT = "its mean rate is that of the work done so far, and what is left is slower"
-LOG_ALONE = "nothing but metadata is read, and data are counted as they are passed over"
-PASSED_OVER = "what is older than the outage is counted as to be done, and is passed over"
+LOG_ALONE = "only metadata is read, and data counts as done when it is skipped"
+PASSED_OVER = "data older than the outage is counted as work, but will be skipped"
 SLOW_SPELL = "its mean rate is that of a slow spell, which is expected to end: if it lasts, zpool is right"
 SLOW_HOURS = "its mean rate includes the metadata phase, or slow hours, that are over"
 FASTER_LEFT = "its mean rate is that of the data copied so far, and what is left is expected to go faster"
@@ -67,7 +65,7 @@ UNEXPLAINED = f"nothing known about the pool explains the slow pace: {LOOK}"
 HANGS = "now: look for a drive or a link that hangs (dmesg, zpool events -v)"
 NOTHING = 1
 """Bytes that releases before 0.8 print of a scan that has done nothing yet, so as not to divide by none."""
-STILL_SLOWER = f"the pace is slower than that alone makes it: {LOOK}"
+STILL_SLOWER = f"that alone does not explain the slow pace: {LOOK}"
 RATES_ANEW = "the rates that zpool prints restart from zero"
 ZFS_WORDS = {
     "write cache off": "drives whose write caches are off",
@@ -227,9 +225,9 @@ def worries(
     due = CHECKPOINT - elapsed if scan.issued == 0 and elapsed is not None else math.inf
     if phase == "metadata scan" and due < 0.0:
         said.append(
-            f"now: nothing is issued after {format_duration(elapsed or 0.0)}, and ZFS issues what it has "
-            f"scanned every {format_duration(CHECKPOINT)} at the latest. Unless the host was down meanwhile, "
-            "look for a drive or a link that hangs (dmesg, zpool events -v)"
+            f"now: nothing has been issued after {format_duration(elapsed or 0.0)}, although ZFS issues what"
+            f" it has scanned every {format_duration(CHECKPOINT)} at the latest. Unless the host was down in"
+            " between, look for a drive or a link that hangs (dmesg, zpool events -v)"
         )
     elif phase == "metadata scan" and visit > 60.0:
         # The metadata phase is known about as well as the whole.
@@ -240,8 +238,8 @@ def worries(
         )
     if scan.format == "legacy" and scan.scanned is not None and scan.scanned <= NOTHING:
         said.append(
-            "nothing is scanned yet: it has just begun, or begins anew again and again, or hangs; if that has"
-            f" not changed some minutes later, {HANGS.removeprefix('now: ')}"
+            "nothing has been scanned yet: the scan has just begun, keeps restarting, or hangs; if that has"
+            " not changed some minutes later, {HANGS.removeprefix('now: ')}"
         )
     said.append(f"if it has not finished {_at(at, left.p90)}: nine in ten such scans have")
     return tuple(said)
@@ -253,16 +251,16 @@ def stuck(scan: RunningScan, phase: str, elapsed: float | None) -> str | None:
     if not idle or elapsed is None or elapsed <= CHECKPOINT:
         return None
     return (
-        f"STUCK: nothing is issued after {format_duration(elapsed)}: the times count from when it goes on, "
-        "if it does"
+        f"STUCK: nothing has been issued after {format_duration(elapsed)}: the times count from when it"
+        " continues, if it does"
     )
 
 
 def stood(seconds: float) -> str:
     """Return what is to be read first of a scan whose counters have stood still so long."""
     return (
-        f"STUCK: nothing was done in the last {format_duration(seconds)}: the times count from when it goes"
-        " on, if it does"
+        f"STUCK: nothing was done in the last {format_duration(seconds)}: the times count from when it"
+        " continues, if it does"
     )
 
 
@@ -322,7 +320,7 @@ def _if_replaced(case: Case, share: float, total: Span | None, left: Span, gone:
         done = f"; {both} are done in about {format_duration(left.p50 + total.p50)}" if total else ""
         yield (
             f"replacing a {second} drive now does not disturb this resilver in {name}: the {second} "
-            f"drive waits for a pass of its own{done}"
+            f"drive waits for its own pass{done}"
         )
 
 
@@ -342,7 +340,7 @@ def _if_rebooted(case: Case, gone: str) -> str:
         # OpenZFS dsl_scan.c:dsl_scan_sync_state: the position is written when the queues are empty.
         work = "reading" if case.operation == "scrub" else "repair"
         return (
-            f"a reboot in the middle of the {work} can start it again from zero{gone}, because a sorted scan "
-            f"saves its position only when everything it has collected is issued; {RATES_ANEW}"
+            f"a reboot during the {work} can restart it from zero{gone}, because a sorted scan "
+            f"saves its position only when everything it has collected has been issued; {RATES_ANEW}"
         )
     return f"a reboot now: the scan resumes from its last txg sync; {RATES_ANEW}"

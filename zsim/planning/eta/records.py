@@ -99,7 +99,7 @@ class RecentPace:
             return f"nothing was done in {span}"
         factor, way = (self.slower, "slower") if self.slower > 1.0 else (1.0 / self.slower, "faster")
         rate = format_bytes(self.done_bytes / self.seconds)
-        stays = f"; if it stays so, {format_duration(self.remaining_s)} are left" if self.remaining_s else ""
+        stays = f"; at this pace, {format_duration(self.remaining_s)} are left" if self.remaining_s else ""
         return f"{rate}/s in {span}, {factor:.1f} times {way} than before{stays}"
 
 

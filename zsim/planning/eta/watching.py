@@ -121,7 +121,7 @@ def prometheus_text(answer: Eta) -> str:
         ),
     ]
     for name, words, value in (
-        ("zsim_scan_pace_ratio", "Times as slow as pools like this.", answer.pace),
+        ("zsim_scan_pace_ratio", "How many times slower than pools like this.", answer.pace),
         ("zsim_scan_elapsed_seconds", "Time since the scan began.", answer.elapsed_s),
         ("zsim_scan_zpool_remaining_seconds", "Time to go as zpool status says.", answer.zpool_remaining_s),
     ):

@@ -66,7 +66,7 @@ def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         yield f"{label}: {words}.", ""
     halted = any(words.startswith(STANDS) for words in answer.notes)
     for words in answer.worry:
-        told = words.replace("after this status", "after it goes on") if halted else words
+        told = words.replace("after this status", "after it continues") if halted else words
         yield f"When to worry: {told}.", ""
     for words in answer.consequences:
         yield f"If you step in: {words}.", ""
@@ -82,7 +82,7 @@ def _when(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     name = f"{answer.pool}: " if answer.pool and answer.pool != "unknown" else ""
     if any(words.startswith(STANDS) for words in answer.notes):
         dated = f" Status of {answer.at:%a %d %b %Y %H:%M}." if answer.at is not None else ""
-        yield f"{name}{middle} to go, once it goes on.", "bold"
+        yield f"{name}{middle} to go, once it continues.", "bold"
         yield f"80 % interval (p10-p90): {low} to {high}.{dated}", ""
     elif answer.at is not None:
         yield f"{name}done about {_moment(answer.at, left.p50)}, {middle} after this status.", "bold"
@@ -147,11 +147,11 @@ def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     elif answer.pace is None:
         yield "Pace: too early to tell whether it is slower or faster than pools like this one.", ""
     elif answer.pace >= SLOW:
-        yield f"Pace: {_times(answer.pace)} slower than the median pool simulated.", ""
+        yield f"Pace: {_times(answer.pace)} slower than the median simulated pool.", ""
     elif answer.pace <= FAST:
-        yield f"Pace: {_times(1.0 / answer.pace)} faster than the median pool simulated.", ""
+        yield f"Pace: {_times(1.0 / answer.pace)} faster than the median simulated pool.", ""
     else:
-        yield "Pace: as expected of a pool like this one.", ""
+        yield "Pace: as expected for a pool like this one.", ""
 
 
 def _time(seconds: float) -> str:

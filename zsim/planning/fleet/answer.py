@@ -84,7 +84,7 @@ def sections(answer: FleetAnswer) -> tuple[Section, ...]:
     degraded = format_duration(answer.degraded_s_per_pool_year)
     first = (
         f"{pools} pools, {answer.failures_per_year:.3g} failed drives a year, "
-        f"{degraded} a pool and year with a drive missing; {answer.pool_years:,.0f} pool-years simulated."
+        f"{degraded} per pool and year with a drive missing; {answer.pool_years:,.0f} pool-years simulated."
     )
     every = (
         Section("", (first,)),
@@ -106,7 +106,7 @@ def _chances(answer: FleetAnswer) -> Grid:
 
 
 def _pools(answer: FleetAnswer) -> Grid:
-    head = ("pools", "layout", "failures/y", "missing", "2 or more out", "vdevs lost", "share")
+    head = ("pools", "layout", "failures/y", "missing", "2 or more missing", "vdevs lost", "share")
     ordered = sorted(answer.pools, key=lambda row: -row.share)
     return Grid(head, tuple(_pools_row(row) for row in ordered), frozenset(range(2, len(head))))
 

@@ -228,7 +228,9 @@ def _refuse(case: Case) -> None:
     """Refuse what has no window of its own, or a chance that nothing but a fire would decide."""
     if case.operation in NO_REPAIR:
         allowed = f"{NO_REPAIR[case.operation]} repairs no missing drive"
-        remedy = "ask for a resilver, or of the whole with --plan (do = 'expand', 'remove' or 'scrub')"
+        remedy = (
+            "take operation resilver, or a plan of the whole: --plan (do = 'expand', 'remove' or 'scrub')"
+        )
         raise InputError("operation", case.operation, allowed, remedy)
     for vdev in case.layout.vdevs:
         if vdev.tolerance > MOST_TOLERATED:
@@ -246,7 +248,9 @@ def _refuse_missing(case: Case, inputs: RiskInputs) -> None:
     """Refuse a window that begins with more drives missing than there is parity, or by a way without it."""
     vdev, count = case.layout.vdevs[0], missing_at_first(case)
     if count > vdev.tolerance:
-        allowed = f"{vdev} does without {vdev.tolerance}: what can still be read of the others decides"
+        allowed = (
+            f"{vdev} can lose {vdev.tolerance}: beyond that, what can still be read of the others decides"
+        )
         raise InputError("drives missing", count, allowed, "copy what is readable, and see zpool status -v")
     if inputs.chosen_method != "chain" or inputs.mttr is not None:
         name, value = ("--mttr", inputs.mttr) if inputs.mttr is not None else ("method", inputs.method)
@@ -434,14 +438,14 @@ def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, .
         names = ", ".join(each.drive for each in elsewhere[:3])
         more = f" and {len(elsewhere) - 3} more" if len(elsewhere) > 3 else ""
         found.append(
-            f"{names}{more} of other vdevs {'is' if len(elsewhere) == 1 else 'are'} missing too, which is not"
-            " counted: the pool is likelier to be lost than told, until they are replaced"
+            f"{names}{more} of other vdevs {'is' if len(elsewhere) == 1 else 'are'} missing too, which is"
+            " not counted: until they are replaced, the pool is likelier to be lost than stated here"
         )
     runs = any(isinstance(each, RunningScan) for each in case.scenario.evidence or ())
     if runs and not told and case.operation != "scrub" and (inputs.hours is None or inputs.detect is None):
         found.append(
-            "a repair runs already, and its chance counts from the failure to the end, with what is past: for"
-            " what is left of it state --hours (zsim eta tells it) and --detect 0"
+            "a repair is already running, and its chance covers the time from the failure to the end,"
+            " including the past: for the rest alone, state --hours (zsim eta gives it) and --detect 0"
         )
     if case.old_drive == "online":
         found.append(
@@ -449,7 +453,7 @@ def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, .
             " column counts from the command to the end of the repair; the others are about drives that fail"
         )
     if len({str(vdev) for vdev in case.layout.stored}) > 1:
-        found.append("the vdevs differ: the hours of the first one's repair are taken for all")
+        found.append("the vdevs differ: the repair time of the first one is used for all")
     if any(kind_of(vdev.kind).has_distributed_spares for vdev in case.layout.vdevs):
         found.append(
             "of a dRAID, drives count as missing until they are rebuilt onto a distributed spare; "
@@ -457,8 +461,8 @@ def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, .
         )
     if told and case.release.second_target == "restart" and case.layout.vdevs[0].tolerance > 1:
         found.append(
-            f"in {case.release.name} a further failure begins the resilver anew, and the plan then takes"
-            " longer than is counted here"
+            f"in {case.release.name} a further failure restarts the resilver, and the plan then takes longer"
+            " than is counted here"
         )
     return tuple(found)
 
@@ -470,8 +474,9 @@ def slower(hours: Quantiles, planned: PlannedRepair | None) -> tuple[str, ...]:
     if planned.length.p50 <= hours.p90:
         return ()
     return (
-        f"the repair that runs is slower than nine in ten such: later ones are counted with {_length(hours)},"
-        " and if they are as slow, the other columns are too low; zsim eta names the likeliest reason",
+        "the running repair is slower than nine in ten such repairs: later ones are counted with"
+        f" {_length(hours)}; if they are as slow, the other columns are too low; zsim eta names the"
+        " likeliest reason",
     )
 
 

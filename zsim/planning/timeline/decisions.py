@@ -253,16 +253,14 @@ def _part_of(report: Progress, number: int, count: int, name: str) -> Progress:
 def _nothing_to_choose(now: Plan) -> InputError:
     """Return why there is one way only."""
     if now.running is None and any(event.do == "replace" for event in now.events):
-        allowed = "the drives that are gone can be replaced in one way only, by a resilver"
-        remedy = "zsim predict says how long that takes, and zsim risk how likely is loss until then"
+        allowed = "the missing drives can be replaced in one way only, by a resilver"
+        remedy = "zsim predict says how long that takes, and zsim risk how likely loss is until then"
         return NothingToAsk(CHOICE, None, allowed, remedy)
     if now.running is None:
-        remedy = (
-            "say how far a repair is that runs (--done 35%), or which drive has failed (--replace-drive 0)"
-        )
+        remedy = "state a running repair (--done 35%), or which drive has failed (--replace-drive 0)"
         return NothingToAsk(CHOICE, None, "no repair runs or waits", remedy)
     left = f"; {format_duration(now.running.left[1])} are left" if now.running.left is not None else ""
-    allowed = f"the {now.running.kind} runs and nothing else is planned, so all there is to do is wait{left}"
+    allowed = f"the {now.running.kind} is running and nothing else is planned: all you can do is wait{left}"
     remedy = (
         "say what else may be done: --reboot (the host is to be rebooted), --replace-too 4 (another drive is"
         " to be replaced), or --load 'backup 100MB/s' (a load that could be stopped)"
@@ -279,11 +277,11 @@ def _now(plan: Plan | Mapping[str, object] | str | Path, replace_too: int | None
         raise InputError("--reboot", reboot, allowed, "leave out --reboot or --replace-too")
     now = cleaned(read_plan(plan))
     if (reboot or replace_too is not None) and now.running is None:
-        allowed = "what is stated shows no pass whose share done is known"
+        allowed = "the input shows no running pass whose progress is known"
         raise InputError("running", None, allowed, "give --done 35%")
     if reboot and now.running is not None and now.running.kind == "scrub":
-        allowed = "what runs is a scrub, without which the pool is as whole: a reboot costs what it has read"
-        raise NothingToAsk(CHOICE, None, allowed, "zsim eta, given the same, tells when it is over")
+        allowed = "only a scrub is running, and the pool is whole: a reboot costs what it has read so far"
+        raise NothingToAsk(CHOICE, None, allowed, "zsim eta, given the same, says when it finishes")
     return now
 
 
@@ -453,7 +451,7 @@ def _reason(each: DecisionAlternative, best: DecisionAlternative, own: F64, leas
         often = "" if sure >= SURE else f", in {format_percent(sure)} of the simulated pools"
         return f"{word} {format_duration(abs(middle))} {'later' if middle > 0 else 'earlier'}{often}"
     more = each.found.redone_bytes - best.found.redone_bytes
-    return f"{format_bytes(more)} more done twice" if more > 0 else "no difference that counts"
+    return f"{format_bytes(more)} more work done twice" if more > 0 else "no relevant difference"
 
 
 def _difference(each: DecisionAlternative, best: DecisionAlternative, left: int) -> float:

@@ -150,7 +150,7 @@ class Event(_Part):
 
 
 class Running(_Part):
-    """The pass that runs when the story begins."""
+    """The pass that runs when the timeline begins."""
 
     vdev: int = Field(0, ge=0, description="top-level vdev, counted from 0")
     drives: tuple[int, ...] = Field((0,), description="drives that are being replaced")
@@ -203,7 +203,7 @@ def _check_running(running: Running, layout: Layout) -> None:
     if running.old_drive == "missing" and running.kind != "scrub":
         gone = len({*running.drives, *running.waiting}) + running.missing
         if gone > vdev.tolerance:
-            allowed = f"{vdev} does without {vdev.tolerance}: with so many gone nothing could be repaired"
+            allowed = f"{vdev} does without {vdev.tolerance}: with so many missing nothing could be repaired"
             remedy = "leave out those that are still there, or state that old ones are (old_drive: online)"
             raise InputError("running.drives", gone, allowed, remedy)
     if not running.drives and running.kind != "scrub":
@@ -241,7 +241,7 @@ class Plan(_Part):
     )
     autoexpand: bool = Field(False, description="whether vdevs grow with their last larger drive")
     at_once: int = Field(1, ge=1, le=255, description="drives a command, where a procedure takes one each")
-    running: Running | None = Field(None, description="what runs when the story begins")
+    running: Running | None = Field(None, description="what runs when the timeline begins")
     events: tuple[Event, ...] = Field((), max_length=MOST_EVENTS, description="what happens, in order")
 
     @model_validator(mode="after")

@@ -207,8 +207,8 @@ class Pool:
 
     def _cancel_scrub(self, scan: Pass) -> None:
         self._stop(scan)
-        self.tell("the scrub that runs is cancelled and does not go on afterwards")
-        self.notes.append("a scrub that runs is cancelled by a repair, and does not go on afterwards")
+        self.tell("the running scrub is cancelled and does not continue afterwards")
+        self.notes.append("a running scrub is cancelled by a repair, and does not continue afterwards")
 
     def _second(self, scan: Pass, targets: list[Target], cause: str) -> None:
         """Do what the release does with drives that need a resilver while one runs.
@@ -221,7 +221,7 @@ class Pool:
         else:
             self.waiting += targets
             done = format_percent(scan.share)
-            self.tell(f"{cause}: awaits a pass of its own, the running one is {done} done")
+            self.tell(f"{cause}: waits for its own pass; the running one is {done} done")
 
     def restart(self, targets: list[Target], cause: str) -> None:
         """Begin the running resilver again, with more drives and those that wait."""
@@ -329,7 +329,7 @@ class Pool:
         """Begin a resilver that ended in vain again, unless that would never end."""
         if not ends_to_come or self.endless:
             self.endless = True
-            self.notes.append(f"{why} makes the resilver start over for ever, until it is gone")
+            self.notes.append(f"{why} makes the resilver start over again and again, until it is removed")
             self.tell(self.notes[-1])
             return
         self.redone += found.bytes
@@ -416,7 +416,7 @@ class Pool:
             self.spares += 1
         else:
             vdev.spares += 1
-        self.tell(f"the {slot.spare} spare of {vdev.name} is given back")
+        self.tell(f"the {slot.spare} spare of {vdev.name} is released")
         slot.spare = None
 
     # --- sequential rebuilds: one a vdev, several vdevs at a time
@@ -426,7 +426,7 @@ class Pool:
         running = self.rebuilds.get(target.vdev)
         scan = self.scan
         if scan is not None and scan.kind == "resilver":
-            self.tell(f"{cause}: no rebuild while a resilver runs, so it is healing")
+            self.tell(f"{cause}: no rebuild is possible while a resilver runs, so it heals")
             self.resilver([target], cause)
             return
         if scan is not None:
@@ -455,7 +455,7 @@ class Pool:
             return
         if self.after_rebuild:
             targets, self.after_rebuild = self.after_rebuild, []
-            self._begin(targets, "the replacement refused during the rebuild is made")
+            self._begin(targets, "the replacement refused during the rebuild is now made")
         elif self.rules.scrub_after_rebuild and found.times.scrub > 0:
             self.tell("the scrub after the rebuild begins")
             self.scan = self._start("scrub", "pool", "verifies the rebuild", found.times.verifying(), [])
@@ -547,7 +547,7 @@ class Pool:
             self.redone += lost
             if lost:
                 done = format_percent(each.share)
-                self.tell(f"the {each.kind} of {each.vdev} goes on from its last position, {done}")
+                self.tell(f"the {each.kind} of {each.vdev} continues from its last position, {done}")
             self.environment.process(self._resume(each))
 
     def _resume(self, found: Pass) -> Steps:

@@ -134,7 +134,7 @@ class Story:
         vdev = self.pool.vdevs[event.vdev]
         gone = vdev.removed or any(number >= len(vdev.slots) for number in event.numbers)
         if gone:
-            self.pool.tell(f"{event.do}: what it is about in {vdev.name} is no longer in the pool")
+            self.pool.tell(f"{event.do}: its target in {vdev.name} is no longer in the pool")
         return gone
 
     def _fail(self, event: Event) -> None:
@@ -176,11 +176,11 @@ class Story:
         if vdev.spares and not (rebuilds and self._is_refused(True, place, vdev)):
             vdev.spares -= 1
             target = Target(number, place, "distributed-spare")
-            cause = f"ZED puts a distributed spare in for drive {place} of {vdev.name}"
+            cause = f"ZED attaches a distributed spare for drive {place} of {vdev.name}"
             self._repair([target], rebuilds, cause)
         elif pool.spares and not (rebuilds and self._is_refused(False, place, vdev)):
             pool.spares -= 1
-            cause = f"ZED puts a hot spare in for drive {place} of {vdev.name}"
+            cause = f"ZED attaches a hot spare for drive {place} of {vdev.name}"
             self._repair([Target(number, place, "spare")], False, cause)
 
     def _is_refused(self, sequential: bool, place: int, vdev: TimelineVdev) -> bool:
@@ -269,8 +269,8 @@ class Story:
                 slot.state, slot.since = "away", self.pool.now
             self.pool.tell(f"drive {number} of {self.pool.vdevs[event.vdev].name} goes offline")
         self.pool.notes.append(
-            "a drive that is offline comes back with zpool online should another fail: it lacks only what"
-            " was written meanwhile"
+            "if another drive fails, zpool online brings the offline one back: it lacks only what was"
+            " written in the meantime"
         )
         self._retime_without_sick(event)
         self.pool.note()

@@ -56,7 +56,7 @@ def headline(found: TimelineAnswer) -> str:
 def outcome(found: TimelineAnswer) -> str:
     """Return when the pool is whole; of one that is whole all the time, when its last scrub is over."""
     if found.stays_whole:
-        return f"whole all the time; the scrub is over after {span(found.over_s)}"
+        return f"whole all the time; the scrub ends after {span(found.over_s)}"
     return f"whole after {span(found.whole_s)}"
 
 
@@ -73,7 +73,8 @@ def sentences(found: TimelineAnswer) -> tuple[str, ...]:
     lines.append(f"{format_bytes(found.read_bytes)} read and {format_bytes(found.written_bytes)} written.")
     if found.redone_bytes:
         lines.append(
-            f"{format_bytes(found.redone_bytes)} of that twice, because a pass began again or went back."
+            f"{format_bytes(found.redone_bytes)} of that was done twice, because a pass restarted or went"
+            " back to its last saved position."
         )
     return (*lines, *(f"{note[:1].upper()}{note[1:]}." for note in found.notes))
 

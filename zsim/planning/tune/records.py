@@ -113,11 +113,13 @@ class Tuning(PrintedAnswer, SavedAnswer, DrawnAnswer):
 
     def notes(self) -> tuple[str, ...]:
         """Return what stands below the table: marks, sources, the lines that set and reset, the rest."""
-        better = "quicker" if self.default_p99_s is None else "both quicker and easier on clients"
+        better = "quicker" if self.default_p99_s is None else "better in both time and client latency"
         best = any(each.on_front for each in self.settings)
         marks: tuple[str, ...] = (f"{FRONT}: nothing tried is {better}.",) if best else ()
         if any(each.source for each in self.settings):
-            marks += (f"{MEASURED}: on another pool, see there; every factor above is modelled on this one.",)
+            marks += (
+                f"{MEASURED}: on another pool, see the source; every factor above is modelled for this one.",
+            )
         sources = (f"[{number}] {source}." for source, number in self._sources().items())
         return (*marks, *sources, *self._commands(), *self.warnings, *self._idle())
 

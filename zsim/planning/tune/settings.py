@@ -29,7 +29,7 @@ class Setting:
     memory : str
         What it costs in memory; empty: nothing.
     on_front : bool
-        Whether nothing else tried is both quicker and easier on clients.
+        Whether nothing else tried is better in both time and client latency.
     """
 
     name: str

@@ -277,7 +277,7 @@ class Answer(AnswerPart):
     read_bytes: int = Field(ge=0)
     written_bytes: int = Field(default=0, ge=0)
     mapping_bytes: int | None = Field(
-        default=None, ge=0, description="of a removal: memory that the mapping of what has moved takes"
+        default=None, ge=0, description="of a removal: memory that the mapping of moved blocks takes"
     )
     io_count: int = Field(ge=0, description="child I/Os entering the leaf queues, before aggregation")
     bottleneck: Bottleneck

@@ -26,7 +26,7 @@ def _sentences(sick: SickDrive, operation: str) -> Iterator[str]:
             f"{format_duration(sick.sound_s)}."
         )
     else:
-        yield f"{_called(sick)} holds nothing up."
+        yield f"{_called(sick)} does not slow the scan down."
     if sick.sets_pace and sick.offline_s is not None and not sick.sits_out:
         yield f"With it taken offline: {format_duration(sick.offline_s)}; then {_left(sick)}."
     elif sick.sets_pace and not sick.sits_out:

@@ -136,7 +136,7 @@ def volume(prediction: Answer) -> str:
         memory = format_bytes(p.mapping_bytes or 0)
         return (
             f"{read} read and {written} written at {format_rate(p.written_bytes / seconds)} on average in "
-            f"{count}; the mapping of what has moved takes {memory} of memory from then on."
+            f"{count}; the mapping of moved blocks takes {memory} of memory permanently."
         )
     if p.operation == "expand":
         pace = format_rate(p.read_bytes / seconds)
@@ -205,7 +205,7 @@ def is_counted_twice(leaf: Leaf) -> bool:
 def counted_twice(leaves: Iterable[Leaf]) -> tuple[str, ...]:
     """Name the rows whose drives stand in the row of their role as well."""
     apart = [each.role for each in leaves if is_counted_twice(each)]
-    return (f"Counted in the row of all such drives as well: {', '.join(apart)}.",) if apart else ()
+    return (f"Also counted in the row of all such drives: {', '.join(apart)}.",) if apart else ()
 
 
 def breakdown_grid(parts: dict[str, float]) -> Grid:
@@ -240,9 +240,11 @@ def milestones(prediction: Answer) -> tuple[str, ...]:
     if prediction.operation == "expand":
         return (
             f"The new space is available after {back}, verified after {verified} by the scrub that follows: "
-            "copying checks no checksums.",
+            "copying does not verify checksums.",
         )
-    return (f"Redundancy is back after {back}, verified after {verified}: a rebuild checks no checksums.",)
+    return (
+        f"Redundancy is back after {back}, verified after {verified}: a rebuild does not verify checksums.",
+    )
 
 
 def whose_load(prediction: Answer) -> tuple[str, ...]:
@@ -367,7 +369,7 @@ def evidence_notes(prediction: Answer) -> tuple[str, ...]:
             f"of {known.members} simulated pools.",
         )
     if any(each.kind.startswith("running ") and each.expected is not None for each in p.evidence):
-        lines.append("A scan that runs counts as what it would take in all at its pace so far.")
+        lines.append("A running scan counts with its total duration at the pace so far.")
     return tuple(lines)
 
 

@@ -47,7 +47,7 @@ ACTIVITIES: tuple[tuple[ActivityQuantity, str, float], ...] = (
 IN_WORDS = {"read_request": "size of reads", "write_request": "size of writes"}
 NOT_OF = {"source": ("write_rate", "write_request"), "target": ("read_rate", "read_request")}
 """What drives of a role are not compared by: those that are read write nothing for the scan."""
-AT_ITS_PACE = "would take {} in all at its pace so far"
+AT_ITS_PACE = "would take {} in total at its pace so far"
 
 
 @dataclass(frozen=True, slots=True)

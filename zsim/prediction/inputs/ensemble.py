@@ -104,7 +104,7 @@ def unknowns(case: Case) -> tuple[Unknown, ...]:
             Unknown("new_rate", "new_drive", "name the replacement drive", _new_rate_spread(new, other))
         )
     if case.host is not None and shares_host(case):
-        found.append(Unknown("host", "ports", "say what the drives plug into", case.host.rate_spread))
+        found.append(Unknown("host", "ports", "state what the drives plug into", case.host.rate_spread))
     found += [*_of_the_pool(case), *_of_the_surroundings(case, old, new)]
     return tuple(unknown for unknown in found if unknown.spread > 0 or unknown.choices)
 
@@ -129,13 +129,17 @@ def _of_the_pool(case: Case) -> list[Unknown]:
         found.append(Unknown("fill", "fill", "state how full the pool is (zpool list)", choices=fills(case)))
     if case.assumed("history"):
         stored = 0.0 if case.assumed("fill") else data_bytes(case)
-        found.append(Unknown("history", "history", "say what it stores (--history)", choices=uses(stored)))
+        found.append(
+            Unknown("history", "history", "state what the pool stores (--history)", choices=uses(stored))
+        )
     if case.assumed("frag") or case.assumed("history"):
         # FRAG that is stated is kept in every world: what it leaves open is how it came about.
         known = not case.assumed("frag")
         field = "churn" if known else "frag"
         remedy = (
-            "say what it stores (--history)" if known else "state FRAG (zpool list) or the pool's history"
+            "state what the pool stores (--history)"
+            if known
+            else "state FRAG (zpool list) or the pool's history"
         )
         found.append(Unknown("churn", field, remedy, CHURN_SPREAD))
     if case.assumed("recordsize") or case.assumed("history"):
@@ -158,14 +162,14 @@ def _of_the_surroundings(case: Case, old: DriveModel, new: DriveModel) -> list[U
         words = "give the pool's ashift (zdb -C | grep ashift)"
         found.append(Unknown("ashift", "ashift", words, choices=sector_sizes()))
     if new.recording == "smr" and case.operation != "scrub":
-        words = "measure the drive: how it rewrites its bands is the vendor's secret"
+        words = "measure the drive: its vendor does not publish how it rewrites bands"
         found.append(Unknown("shingling", "new_drive", words, choices=shinglings(case, new.vendor)))
     if case.assumed("load"):
         found.append(
             Unknown(
                 "load",
                 "load",
-                "say how busy the pool is meanwhile (--load; none if it is idle)",
+                "state the client load (--load; none if the pool is idle)",
                 choices=loads(),
             )
         )

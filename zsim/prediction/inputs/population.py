@@ -415,7 +415,7 @@ def _equally_full(case: Case, history: History, size: _Size, in_vain: int) -> tu
     return (
         pool.after(in_vain),
         f"the data vdevs are simulated equally full, {format_fraction(case.fill)}: the history"
-        f" {history.name} finds no room on vdevs that were added one after the other",
+        f" {history.name} does not fit on vdevs that were added one after the other",
     )
 
 
@@ -424,7 +424,7 @@ def _no_room(case: Case, history: History, written: int) -> NoRoomError:
     error = NoRoomError(
         "fill",
         format_fraction(case.fill),
-        f"the history {history.name} finds no room on {held} at this fill, nor at any down to "
+        f"the history {history.name} does not fit on {held} at this fill, nor at any fill down to "
         f"{format_fraction(case.fill * LESS_FULL**TRIES)}",
         "give larger drives, another history, or a lower fill",
     )

@@ -24,7 +24,7 @@ def advice(
     """
     found = [*_hardware_advice(baseline, middle_s)]
     if "link" in without:
-        action, why = "give every drive a port of its own", "the shared link holds drives up"
+        action, why = "give every drive its own port", "the shared link slows the drives down"
         found.append(Advice(action=action, why=why, saves_s=middle_s - without["link"]))
     for alternative in alternatives:
         if alternative.name == "sorted":
@@ -55,7 +55,11 @@ def _hardware_advice(baseline: Baseline, middle_s: float) -> list[Advice]:
         )
         if target.write_cache_bytes == 0:
             trials.append(
-                ("switch the replacement drive's write cache on", "its writes then lose fewer turns", cached)
+                (
+                    "switch the replacement drive's write cache on",
+                    "its writes then lose fewer rotations",
+                    cached,
+                )
             )
         if target.physical_sector_bytes > (1 << baseline.case.ashift):
             native = with_leaves(
@@ -63,7 +67,7 @@ def _hardware_advice(baseline: Baseline, middle_s: float) -> list[Advice]:
                 "target",
                 lambda leaf: replace(leaf, drive=replace(leaf.drive, physical_sector_bytes=512)),
             )
-            why = "with this ashift, writes cover the drive's 4 KiB sectors in part, and each costs a turn"
+            why = "with this ashift, writes cover 4 KiB sectors only partly, and each costs a rotation"
             trials.append(("replace with a drive of native 512-byte sectors", why, native))
     return [
         Advice(action=action, why=why, saves_s=middle_s * (1.0 - baseline.time(model=changed)))

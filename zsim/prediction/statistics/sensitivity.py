@@ -17,7 +17,7 @@ from zsim.prediction.inputs.ensemble import Unknown, place_of, places_of
 F64 = NDArray[np.float64]
 PARTS = whole_constant("statistics.parts")
 """Of equal numbers of worlds, in the order of a score: by their means it is told what goes with it."""
-RECORD_WORDS = "state it, if the pool has one (--recordsize; zfs get recordsize,volblocksize)"
+RECORD_WORDS = "state it, if it is uniform (--recordsize; zfs get recordsize,volblocksize)"
 
 
 def drivers(

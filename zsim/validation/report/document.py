@@ -30,8 +30,8 @@ CASES_TITLE = "Case by case"
 FIELD_TITLE = "Field reports, one by one"
 FIELD_WORDS = (
     "Rows of one experiment count once together in the scores above. A row is within its interval if the"
-    " observed time lies between p10 and p90, which eight rows in ten should; the error is that of p50. Every"
-    " row is made a scenario by the same rules, and people report what is slow."
+    " observed time lies between p10 and p90, which eight rows in ten should; the error is that of p50."
+    " Every row is turned into a scenario by the same rules. People report mostly what is slow."
 )
 ALIKE_TITLE = "Real runs, drives and maps, case by case"
 JUDGED_TITLE = "Claims with a tolerance"
@@ -46,11 +46,11 @@ MANY = 60
 """From so many claims on the terminal shows cases and failures in place of every claim."""
 FITTED_TITLE = "Fitted numbers"
 FITTED_WORDS = (
-    "Every number of the models and cases that was fitted, and the measurements it was fitted on. Without a"
-    " script it was solved by hand from the few figures in its source, and its gain was not measured apart."
-    " Numbers nobody states and no source gives are assumed, not fitted; how the field reports like them is"
-    " what validation/fit_assumptions.py shows: decided on one half of the experiments, measured on the"
-    " other, and with each experiment left out in turn."
+    "Every number of the models and cases that was fitted, and the measurements it was fitted on. A number"
+    " without a script was solved by hand from the few figures in its source, and its benefit was not"
+    " measured separately. Numbers that nobody states and no source gives are assumed, not fitted;"
+    " validation/fit_assumptions.py shows how they agree with the field reports: selected on one half of the"
+    " experiments, measured on the other, and with each experiment left out in turn."
 )
 
 
@@ -117,9 +117,9 @@ def as_pages(claims: Sequence[Claim], summary: Mapping[str, Any]) -> dict[str, s
         "fitted.md": (FITTED_TITLE, _fitted(level=0)),
     }
     links = [f"* [{title}](validation/{name})" for name, (title, _) in inner.items()]
-    first = [*_overview(claims, summary), *_scores(summary), "## All of it\n", "\n".join(links) + "\n"]
+    first = [*_overview(claims, summary), *_scores(summary), "## All results\n", "\n".join(links) + "\n"]
     pages = {"validation.md": "\n".join(first)}
-    back = "What came out on the whole: [Validation](../validation.md).\n"
+    back = "Summary: [Validation](../validation.md).\n"
     for name, (title, parts) in inner.items():
         pages[f"validation/{name}"] = "\n".join([f"# {title}\n", back, *parts])
     return pages

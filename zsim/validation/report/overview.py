@@ -25,32 +25,32 @@ FIELD = "observed"
 KINDS: Mapping[str, tuple[str, str]] = {
     "seed": ("five published studies with their command output", "15 to 30 % in time"),
     "published": ("benchmarks and reports from papers, issues and pull requests", "10 to 50 % in time"),
-    FIELD: ("field reports, each by rule alone", "median 30 %"),
+    FIELD: ("field reports, turned into scenarios by fixed rules", "median 30 %"),
     "zfs-run": (
         "the real OpenZFS code over emulated drives, block list given",
         "8 % in time, 20 % if loaded",
     ),
     "drive-experiment": ("drives measured by others", "as the case states"),
     "drive": ("DiskSim, request by request", "mean 0.1 %"),
-    "reliability": ("chances of loss from papers", "2 %; 3 standard errors of simulations"),
-    "geometry": ("RAID-Z and dRAID maps of the real code", "every block"),
+    "reliability": ("chances of loss in papers", "2 %; 3 standard errors of simulations"),
+    "geometry": ("RAID-Z and dRAID block maps of the real code", "every block"),
 }
 """Kinds of cases, the most telling first: what they are, and what is aimed at."""
 ALIKE = ("zfs-run", "drive-experiment", "drive", "reliability", "geometry")
 """Kinds of many small cases, which the first table sums up well enough."""
 HOW_TO_READ = (
-    "A claim is one number, or one order, that somebody observed. Its error is predicted / observed - 1. It"
-    " passes if the error is within the tolerance that its case states, and fails otherwise; a claim without"
-    " a tolerance is for information. A range in the source, such as 170 to 176 writes a second, widens the"
-    " tolerance by half its width."
+    "A claim is one number, or one order of results, that somebody observed. Its error is predicted /"
+    " observed - 1. It passes if the error is within the tolerance that its case states, and fails otherwise;"
+    " a claim without a tolerance is only informative. A range in the source, such as 170 to 176 writes a"
+    " second, widens the tolerance by half its width."
 )
-WHY = "why, as far as known"
+WHY = "reason, as far as known"
 LONGEST_REASON = 200
 
 
 def glance_grid(claims: Sequence[Claim]) -> Grid:
     """Return one row for each kind of case: what it is, what was aimed at, and how it came out."""
-    head = ("held against", "aimed at", "cases", "pass", "fail", "info", "median error in time", "worst")
+    head = ("compared with", "target", "cases", "pass", "fail", "info", "median error in time", "worst")
     rows = []
     groups = grouped(claims, lambda claim: claim.kind)
     for kind in sorted(groups, key=_rank):

@@ -101,7 +101,7 @@ def score_sentences(summary: Mapping[str, Any]) -> list[str]:
     if summary["coverage"] is not None:
         low, high = 100 * summary["coverage_low"], 100 * summary["coverage_high"]
         lines.append(
-            f"p10-p90 covers {format_percent(summary['coverage'])} of them (80 % aimed at; 95 % interval of"
+            f"p10-p90 covers {format_percent(summary['coverage'])} of them (target: 80 %; 95 % interval of"
             f" this share {low:.0f} to {high:.0f} %)."
         )
     stated = summary["stated"]
