@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -26,6 +27,8 @@ HEAL_CAPACITY = 0.02
 """The same as a share of a drive's capacity, where ALLOC is not known."""
 EARLIEST_SHARE = 0.05
 """Share done below which the bytes written so far tell nothing."""
+MOST_ELAPSED_S = 366 * 86400.0
+"""No scan that was reported ran as long [s]."""
 MOSTLY = 0.5
 """The same where it is only known to be done at least: vdevs are not equally full."""
 
@@ -166,6 +169,9 @@ def running(
     legacy = FORMATS.get(scan.form) == "legacy"
     if scan.form == "solaris":
         scan = _in_two_stages(scan)
+    if legacy and (scan.scanned or 0) > MOST_ELAPSED_S * (scan.scan_rate or math.inf):
+        # The rate is that of the pass that the last import began, the bytes are those of all passes.
+        scan = replace(scan, scan_rate=None)
     elapsed, estimated = _elapsed(scan, since, at), _by_its_estimate(scan)
     return RunningScan(
         kind=_kind(scan, pool, _least_done(scan, pool)),

@@ -211,6 +211,7 @@ def _find_old(outputs: PoolOutputs, models: tuple[Model, ...], source: str, coun
         outputs.find("drive", chosen.drive, f"{what}: {source}", inferred=inferred or not chosen.known)
     sizes = [model.size for model in models if model.size]
     outputs.named_size = min(sizes) if sizes else None
+    outputs.named_sizes = tuple(sorted(set(sizes)))
     outputs.named_source = source
     mixed = bool(sizes) and max(sizes) > min(sizes) * (1 + SAME_SIZE)
     if len({drive for drive, _ in counts}) > 1 or mixed:

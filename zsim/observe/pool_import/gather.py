@@ -253,7 +253,7 @@ def _errors(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
     found = []
     for leaf in rows:
         number, role = numbers.get(leaf.name, (None, ""))
-        if role != "source" or leaf.state not in ("ONLINE", "DEGRADED"):
+        if role != "source" or leaf.kind in PAIRS or leaf.state not in ("ONLINE", "DEGRADED"):
             continue
         known = inventory.of(leaf.name)
         pending = known.pending if known is not None else None
@@ -312,6 +312,9 @@ def _slots(vdev: Vdev) -> tuple[Vdev, ...]:
 
 def _lost(child: Vdev) -> Vdev | None:
     """Return the drive that is gone of a child of a vdev, where no other stands in for it."""
+    if child.kind in PAIRS and child.drives < len(("old", "new")):
+        # The other one is not shown: it is cut off, or sound and left out by -e.
+        return None
     leaves = tuple(child.leaves())
     return leaves[-1] if all(leaf.state in GONE for leaf in leaves) else None
 
@@ -418,7 +421,7 @@ def _replaced(slots: Sequence[Vdev]) -> list[Vdev]:
     """Return the children of a vdev that are replaced now, else those whose replacement is what is asked."""
     ways = (
         [each for each in slots if any(leaf.resilvering for leaf in each.leaves())],
-        [each for each in slots if each.kind in PAIRS and each.drives > 1 and _lost(each) is None],
+        [each for each in slots if each.kind in PAIRS and _lost(each) is None],
         [each for each in slots if _lost(each) is not None],
         [each for each in slots if each.state == "DEGRADED" and not each.children],
         # Of a pool in which all are sound, one without errors is taken to fail.
