@@ -308,6 +308,8 @@ def test_a_random_read_is_overhead_seek_half_a_turn_and_the_transfer() -> None:
         ("ST3500418AS", FAST, 0.5),
         ("ST31000528AS", FAST, 1),
         ("ST9500325AS", SLOW, 0.5),
+        ("ST2000DL003-9VT166", SLOW, 2),
+        ("ST3500312CS", SLOW, 0.5),
         ("SAMSUNG HD204UI", SLOW, 2),
         ("SAMSUNG HD103SJ", FAST, 1),
         ("SAMSUNG HD753LJ", FAST, 0.75),

@@ -66,7 +66,7 @@ SERIES: tuple[tuple[str, str], ...] = (
         SLOW,
     ),
     (
-        r"\bST[1-46]000VN\w+|\bST4000(?:DM00[05]|VX\d+)"
+        r"\bST[1-46]000VN\w+|\bST4000(?:DM00[05]|VX\d+)|\bST\d{3,4}0DL\d|\bST3\d+CS\b"
         r"|\bST[1-8]000V[MX]\w+|\bST[1-4]000CL\w+|\bST\d+LM\w+|\bST9\d{6}AS",
         SLOW,
     ),
@@ -106,7 +106,7 @@ without a model may be of either speed and are not in the list."""
 
 TOKEN = re.compile(r"[A-Za-z]{1,6}-?\d[A-Za-z0-9]{3,}")
 NAMED_BYTES: tuple[tuple[str, float], ...] = (
-    (r"\bST3(\d{2,4})\d{3}(?:AS|NS|A|SV|SS|NC|SC|SCE|AV|FC)\b", GIGA),
+    (r"\bST3(\d{2,4})\d{3}(?:AS|NS|A|SV|SS|NC|SC|SCE|AV|FC|CS)\b", GIGA),
     (r"\bST9(\d{2,4})\d{3}(?:AS|NS|SS|LX)\b", GIGA),
     (r"\bST(\d{2,5})[A-Z]{2}\w", GIGA),
     (r"\bWDS(\d{3})G\d", GIGA),

@@ -14,6 +14,7 @@ from zsim.observe.zpool.status import read_scan
 from zsim.planning.eta.api import eta
 from zsim.planning.eta.reading import read_paste
 from zsim.planning.eta.wording import as_text
+from zsim.scenario.evidence import DriveActivity
 
 SCRUB = """\
 scrub in progress since Sun Jun  8 12:43:45 2025
@@ -249,3 +250,74 @@ def test_a_drive_that_got_next_to_nothing_does_not_tell_what_the_pool_holds() ->
     assert import_pasted(text.replace("1.26G", "512G")).scenario.alloc == pytest.approx(
         3 * 512 * 2**30 / 0.5865, rel=0.01
     )
+
+
+@pytest.mark.parametrize(("total", "layout"), [("16.8T", "raidz2x5"), ("19.8T", "2*raidz2x5")])
+def test_drives_with_a_name_are_as_large_as_that_says(total: str, layout: str) -> None:
+    scan = f"resilver in progress since Sun Apr 20 21:33:09 2025\n\t14.6T / {total} scanned at 336M/s,"
+    scan += f" 14.6T / {total} issued at 335M/s\n\t2.92T resilvered, 86.72% done, 01:56:22 to go"
+    text = status(scan, "raidz2-0\n  ata-WDC_WD40EFPX-68C6CN0_WD-H2").partition("\nerrors:")[0]
+    assert str(read_paste(text).scenario.layout) == layout
+
+
+GONE = """
+mirror-0 DEGRADED
+  ata-ST18000NE000-3G6101_A1
+  replacing-1 DEGRADED
+    ata-ST8000DM004-2U9188_B1 {state}
+    ata-ST18000NE000-3G6101_A2 ONLINE (resilvering)
+"""
+HALF = "resilver in progress since Sat Nov 22 09:57:56 2025\n\t1.71T / 4.72T scanned at 272M/s, 1.24T / 4.72T"
+HALF += " issued at 196M/s\n\t1.24T resilvered, 26.15% done, 05:10:58 to go"
+
+
+@pytest.mark.parametrize(("state", "drive"), [("REMOVED", "generic-7200rpm-cmr"), ("ONLINE", "st8000dm004")])
+def test_a_drive_that_is_gone_is_not_the_one_that_is_read(state: str, drive: str) -> None:
+    found = import_pasted(status(HALF, GONE.format(state=state)))
+    assert (found.scenario.drive, found.scenario.drive_size) == (drive, pytest.approx(8e12, rel=1e-3))
+
+
+@pytest.mark.parametrize(("row", "kind"), [("sdd (resilvering)", "heal"), ("sdd", "resilver")])
+def test_a_drive_of_a_raidz_that_stands_alone_was_away(row: str, kind: str) -> None:
+    paste = read_paste(status(HALF, f"raidz1-0\n  sda\n  sdb\n  sdc\n  {row}", state="ONLINE"))
+    assert paste.scans[-1].kind == kind
+    assert any("NOT A WHOLE DRIVE" in note for note in paste.notes) == (kind == "heal")
+
+
+def test_a_drive_that_is_attached_to_a_mirror_is_filled() -> None:
+    paste = read_paste(status(HALF, "mirror-0\n  sda\n  sdb (resilvering)", state="ONLINE"))
+    assert paste.scans[-1].kind == "resilver"
+
+
+@pytest.mark.parametrize(("end", "kind"), [("", "resilver"), ("\nerrors: No known data errors\n", "heal")])
+def test_the_new_drive_of_a_pair_is_filled_where_vdevs_are_left_out(end: str, kind: str) -> None:
+    tree = "raidz3-0 DEGRADED\n  replacing-6 DEGRADED\n    sdx OFFLINE\n    sdy (resilvering)\n"
+    tree += "".join(f"  sd{name}\n" for name in "abcdef") if end else ""
+    scan = "resilver in progress since Sat Aug 16 17:04:48 2025\n\t1.97T scanned at 9.79G/s, 1.55T issued at"
+    scan += " 7.71G/s, 3.62T total\n\t30.9G resilvered, 42.85% done, 00:04:34 to go"
+    text = status(scan, tree).partition("\nerrors:")[0] + end
+    assert read_paste(text).scans[-1].kind == kind
+
+
+def test_a_pool_whose_errors_cannot_be_listed_is_suspended() -> None:
+    text = status(HALF, "mirror-0\n  sda\n  sdb (resilvering)").replace(
+        "errors: No known data errors",
+        "errors: List of errors unavailable: pool I/O is currently suspended",
+    )
+    assert any(note.startswith("HALTED: the pool is suspended") for note in read_paste(text).notes)
+
+
+GSTAT = """\
+dT: {span}s  w: 10.000s
+ L(q)  ops/s    r/s   kBps   ms/r    w/s   kBps   ms/w   %busy Name
+   10    316    316  36079   18.6      0      0    0.0  111.8| sda
+    8    316      0      0    0.0    316  34745   17.1   95.0| sdb
+"""
+
+
+@pytest.mark.parametrize(("span", "drives"), [("0.057", 0), ("10.001", 2)])
+def test_the_first_milliseconds_of_gstat_tell_nothing(span: str, drives: int) -> None:
+    text = status(HALF, "mirror-0\n  sda\n  sdb (resilvering)") + GSTAT.format(span=span)
+    found = import_pasted(text)
+    assert sum(isinstance(each, DriveActivity) for each in found.scenario.evidence or ()) == drives
+    assert any(note.startswith("gstat has shown") for note in found.notes) == (not drives)

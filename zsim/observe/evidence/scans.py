@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Literal
 
 from zsim.observe.texts import plain
 from zsim.observe.zpool.scan import Scan
+from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import Vdev
 from zsim.scenario.evidence import FinishedScan, RunningScan, ScanKind, StatusFormat
 from zsim.scenario.layout import Layout
@@ -27,6 +29,7 @@ HEAL_CAPACITY = 0.02
 """The same as a share of a drive's capacity, where ALLOC is not known."""
 EARLIEST_SHARE = 0.05
 """Share done below which the bytes written so far tell nothing."""
+STRIPED = "raidz"
 MOST_ELAPSED_S = 366 * 86400.0
 """No scan that was reported ran as long [s]."""
 MOSTLY = 0.5
@@ -46,12 +49,15 @@ class PoolThen:
         [bytes]
     of_class : bool
         Whether drives of vdevs that hold no data are repaired, and none of others.
+    repaired : {"returned", "replaced", ""}
+        What the rows say of the drives that are resilvered, see `repaired_as`.
     """
 
     layout: Layout | None = None
     alloc: int | None = None
     drive_size: int | None = None
     of_class: bool = False
+    repaired: Literal["returned", "replaced", ""] = ""
 
     def on_one_drive(self) -> float | None:
         """Return what lies on one drive if all are filled alike [bytes]; None where it is not known."""
@@ -123,6 +129,8 @@ def _least_done(scan: Scan, pool: PoolThen) -> float:
 def _kind(scan: Scan, pool: PoolThen, done: float = 1.0) -> ScanKind:
     if scan.function != "resilver" or pool.of_class:
         return scan.function
+    if pool.repaired:
+        return "heal" if pool.repaired == "returned" else "resilver"
     return "heal" if is_heal(scan.repaired, pool, done) or _passes_over(scan, pool) else "resilver"
 
 
@@ -145,6 +153,24 @@ def _passes_over(scan: Scan, pool: PoolThen) -> bool:
 def resilvered_together(vdevs: Sequence[Vdev]) -> int:
     """Return of how many top-level vdevs drives are resilvered, as their rows say; 1 where none does."""
     return max(1, sum(any(leaf.resilvering for leaf in vdev.leaves()) for vdev in vdevs))
+
+
+def repaired_as(status: PoolStatus) -> Literal["returned", "replaced", ""]:
+    """Return what the rows of a status say of the drives that are resilvered.
+
+    A drive of a RAID-Z that stands alone was away: what replaces another, or stands in for it, stands beside
+    it in a pair (vdev_raidz_ops has no attach but an expansion).  Where not all vdevs are shown the counters
+    tell nothing of one, and a new drive in a pair is taken to be filled.
+    """
+    marked = [(vdev, child) for vdev in status.vdevs for child in vdev.children if _is_marked(child)]
+    if marked and all(vdev.kind == STRIPED and not child.children for vdev, child in marked):
+        return "returned"
+    shown = status.complete and not status.unhealthy_only
+    return "replaced" if not shown and any(child.kind == "replacing" for _, child in marked) else ""
+
+
+def _is_marked(vdev: Vdev) -> bool:
+    return any(leaf.resilvering for leaf in vdev.leaves())
 
 
 def running(

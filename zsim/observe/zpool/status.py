@@ -147,6 +147,8 @@ class PoolStatus:
         How the scrub of the error log goes that runs, as printed; empty where none does.
     data_errors : str
         What its ``errors:`` line says of damaged files, in words; empty where it knows of none.
+    suspended : bool
+        Whether that line says that all I/O of the pool is suspended.
     """
 
     name: str
@@ -163,6 +165,7 @@ class PoolStatus:
     removal: Removal | None = None
     error_scrub: str = ""
     data_errors: str = ""
+    suspended: bool = False
 
     @property
     def of_log_alone(self) -> bool:
@@ -308,6 +311,7 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         removal=removal,
         error_scrub=next(filter(None, map(_error_scrub, block.scans)), ""),
         data_errors=_data_errors(block.lines.get("errors", [])),
+        suspended=any("currently suspended" in line for _, line in block.lines.get("errors", [])),
     )
 
 

@@ -241,8 +241,10 @@ def more_vdevs(shown: Sequence[Vdev], scan: Scan, drive: int | None) -> tuple[Vd
     spec = found[0] if found else None
     if spec is None or not scan.active or not scan.total or scan.function == "remove":
         return ()
-    held = USUALLY_FULL * pool_size(Layout((spec,)), drive or _largest(scan), load_release(DEFAULT_RELEASE))
-    count = min(MAX_VDEVS, math.ceil(scan.total / held)) - len(shown)
+    whole = pool_size(Layout((spec,)), drive or _largest(scan), load_release(DEFAULT_RELEASE))
+    if scan.total <= len(shown) * whole:
+        return ()
+    count = min(MAX_VDEVS, math.ceil(scan.total / (USUALLY_FULL * whole))) - len(shown)
     name = _NUMBER.sub("", like.name)
     bare = (replace(like, name=f"{name}-{len(shown) + each}", children=()) for each in range(count))
     return tuple(padded(vdev, spec.children) for vdev in bare)
