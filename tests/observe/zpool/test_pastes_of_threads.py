@@ -260,6 +260,7 @@ def test_drives_with_a_name_are_as_large_as_that_says(total: str, layout: str) -
     assert str(read_paste(text).scenario.layout) == layout
 
 
+RAIDZ = "raidz1-0\n  sda\n  sdb\n  sdc\n  {}"
 GONE = """
 mirror-0 DEGRADED
   ata-ST18000NE000-3G6101_A1
@@ -277,9 +278,17 @@ def test_a_drive_that_is_gone_is_not_the_one_that_is_read(state: str, drive: str
     assert (found.scenario.drive, found.scenario.drive_size) == (drive, pytest.approx(8e12, rel=1e-3))
 
 
-@pytest.mark.parametrize(("row", "kind"), [("sdd (resilvering)", "heal"), ("sdd", "resilver")])
-def test_a_drive_of_a_raidz_that_stands_alone_was_away(row: str, kind: str) -> None:
-    paste = read_paste(status(HALF, f"raidz1-0\n  sda\n  sdb\n  sdc\n  {row}", state="ONLINE"))
+@pytest.mark.parametrize(
+    ("row", "wrote", "kind"),
+    [("sdd (resilvering)", "110G", "heal"), ("sdd", "110G", "resilver"),
+     ("sdd (resilvering)", "301G", "resilver")],
+)  # fmt: skip
+def test_a_drive_of_a_raidz_that_stands_alone_was_away_unless_it_is_filled(
+    row: str, wrote: str, kind: str
+) -> None:
+    """A quarter of 1.18 TiB would be on a new drive; one whose pair was detached stands alone too."""
+    text = status(HALF.replace("1.24T resilvered", f"{wrote} resilvered"), RAIDZ.format(row), state="ONLINE")
+    paste = read_paste(text)
     assert paste.scans[-1].kind == kind
     assert any("NOT A WHOLE DRIVE" in note for note in paste.notes) == (kind == "heal")
 

@@ -129,8 +129,10 @@ def _least_done(scan: Scan, pool: PoolThen) -> float:
 def _kind(scan: Scan, pool: PoolThen, done: float = 1.0) -> ScanKind:
     if scan.function != "resilver" or pool.of_class:
         return scan.function
-    if pool.repaired:
-        return "heal" if pool.repaired == "returned" else "resilver"
+    if pool.repaired == "replaced":
+        return "resilver"
+    if pool.repaired == "returned" and not _filled(scan, pool, done):
+        return "heal"
     return "heal" if is_heal(scan.repaired, pool, done) or _passes_over(scan, pool) else "resilver"
 
 
@@ -148,6 +150,12 @@ def _passes_over(scan: Scan, pool: PoolThen) -> bool:
     repaired = min(scan.issued or 0, scan.repaired * kind_of(vdev.kind).spanned_children(vdev))
     due = max(0, scanned - (scan.issued or 0)) + repaired
     return due < HEAL_SHARE * scanned / len(layout.data)
+
+
+def _filled(scan: Scan, pool: PoolThen, done: float) -> bool:
+    """Tell whether a drive got most of what a new one would have: the old one of its pair was detached."""
+    full = pool.on_one_drive()
+    return full is not None and scan.repaired is not None and scan.repaired >= MOSTLY * done * full
 
 
 def resilvered_together(vdevs: Sequence[Vdev]) -> int:
