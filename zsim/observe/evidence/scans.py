@@ -29,7 +29,6 @@ HEAL_CAPACITY = 0.02
 """The same as a share of a drive's capacity, where ALLOC is not known."""
 EARLIEST_SHARE = 0.05
 """Share done below which the bytes written so far tell nothing."""
-STRIPED = "raidz"
 MOST_ELAPSED_S = 366 * 86400.0
 """No scan that was reported ran as long [s]."""
 MOSTLY = 0.5
@@ -166,12 +165,12 @@ def resilvered_together(vdevs: Sequence[Vdev]) -> int:
 def repaired_as(status: PoolStatus) -> Literal["returned", "replaced", ""]:
     """Return what the rows of a status say of the drives that are resilvered.
 
-    A drive of a RAID-Z that stands alone was away: what replaces another, or stands in for it, stands beside
-    it in a pair (vdev_raidz_ops has no attach but an expansion).  Where not all vdevs are shown the counters
-    tell nothing of one, and a new drive in a pair is taken to be filled.
+    A drive of a RAID-Z or dRAID that stands alone was away: what replaces another, or stands in for it,
+    stands beside it in a pair (vdev_raidz_ops has no attach but an expansion).  Where not all vdevs are shown
+    the counters tell nothing of one, and a new drive in a pair is taken to be filled.
     """
     marked = [(vdev, child) for vdev in status.vdevs for child in vdev.children if _is_marked(child)]
-    if marked and all(vdev.kind == STRIPED and not child.children for vdev, child in marked):
+    if marked and all(vdev.parity and not child.children for vdev, child in marked):
         return "returned"
     shown = status.complete and not status.unhealthy_only
     return "replaced" if not shown and any(child.kind == "replacing" for _, child in marked) else ""
