@@ -41,7 +41,7 @@ SERIES: tuple[tuple[str, str], ...] = (
         SATA_FLASH,
     ),
     (
-        r"\bSA400|\bS[AUV]\d{3}S3\w*|\bDC[45]\d\d[MR]"
+        r"\bSA[45]00|\bS[AUV]\d{3}S3\w*|\bDC[45]\d\d[MR]"
         r"|\bSEDC\w+|\bSSD\b|\bOCZ|\bVertex|\bX25-[EM]\b",
         SATA_FLASH,
     ),
@@ -66,13 +66,13 @@ SERIES: tuple[tuple[str, str], ...] = (
         SLOW,
     ),
     (
-        r"\bST[1-46]000VN\w+|\bST4000(?:DM00[05]|VX\d+)"
+        r"\bST[1-46]000VN\w+|\bST4000(?:DM00[05]|VX\d+)|\bST\d{3,4}0DL\d|\bST3\d+CS\b"
         r"|\bST[1-8]000V[MX]\w+|\bST[1-4]000CL\w+|\bST\d+LM\w+|\bST9\d{6}AS",
         SLOW,
     ),
     (
         r"\bHD\d{3}[USW][IJ]\b(?<!UJ)(?<!SJ)|\bHMS5C\w+|\bHDS5C\w+"
-        r"|\bHTS54\w+|\bMQ01\w+|\bMD0[46]A\w+V\b|\bHDWU\w+",
+        r"|\bHT[SE]54\w+|\bMQ01\w+|\bMD0[46]A\w+V\b|\bHDWU\w+|\bWD\d{2,4}[BJL]P[CV]\w",
         SLOW,
     ),
     (r"\b(?:Green|EcoGreen|Purple|AV-GP|Red Plus|CoolSpin|Blue Slim|Slim|Momentus)\b", SLOW),
@@ -84,7 +84,7 @@ SERIES: tuple[tuple[str, str], ...] = (
     ),
     (
         r"\bST\d+(?:DM|VN)\w+|\bH[DUW][NSHTACP]\d\w+|\bWUH\w+"
-        r"|\bHUA\w+|\bM[GNDK]\d\d\w+|\bDT0[12]\w+|\bHDW\w+",
+        r"|\bHUA\w+|\bHT[SE]72\w+|\bM[BM]\d{4}[A-Z]{4,6}\b|\bM[GNDK]\d\d\w+|\bDT0[12]\w+|\bHDW\w+",
         FAST,
     ),
     (
@@ -106,7 +106,7 @@ without a model may be of either speed and are not in the list."""
 
 TOKEN = re.compile(r"[A-Za-z]{1,6}-?\d[A-Za-z0-9]{3,}")
 NAMED_BYTES: tuple[tuple[str, float], ...] = (
-    (r"\bST3(\d{2,4})\d{3}(?:AS|NS|A|SV|SS|NC|SC|SCE|AV|FC)\b", GIGA),
+    (r"\bST3(\d{2,4})\d{3}(?:AS|NS|A|SV|SS|NC|SC|SCE|AV|FC|CS)\b", GIGA),
     (r"\bST9(\d{2,4})\d{3}(?:AS|NS|SS|LX)\b", GIGA),
     (r"\bST(\d{2,5})[A-Z]{2}\w", GIGA),
     (r"\bWDS(\d{3})G\d", GIGA),
@@ -120,7 +120,8 @@ NAMED_BYTES: tuple[tuple[str, float], ...] = (
     (r"\bHU[HW]7[25](?:10|12|14|18|22)(\d\d)[A-Z]", TERA),
     (r"\bWUH72\d\d(\d\d)[A-Z]", TERA),
     (r"\bHUS72\dT(\d)T", TERA),
-    (r"\bH[DUMT][NSHA]7?\w{0,2}(?:72|5C|72)\d\d(\d\d)(?=[A-Z])", TERA / 10),
+    (r"\bH[DUMT][ENSHA]7?\w{0,2}(?:72|5C|54)\d\d(\d\d)(?=[A-Z])", TERA / 10),
+    (r"\bM[BM](\d{4})[A-Z]{4,6}\b", GIGA),
     (r"\bM[GND]\d\dAC[APD](\d\d)[A-Z]", TERA),
     (r"\b(?:M[GNDQ]|DT)\d\d[AV][BC][A-Z](\d)\d\dV?[A-Z]?", TERA),
     (r"\bHDW[A-Z]\d([1-9])\d", TERA),
@@ -128,11 +129,11 @@ NAMED_BYTES: tuple[tuple[str, float], ...] = (
     (r"\bSSD(?:SC|PE)\w{2,3}?(\d{3})[GH]", GIGA),
 )  # fmt: skip
 """Where the names of drives have the capacity, and its unit [bytes]."""
-HALF_SIZES = {50: 0.5, 32: 0.32, 25: 0.25, 16: 0.16, 75: 0.75}
+HALF_SIZES = {50: 0.5, 32: 0.32, 25: 0.25, 16: 0.16, 75: 0.75, 12: 0.12, 64: 0.64}
 SAMSUNG = re.compile(r"\bHD(\d\d)\d[A-Z]{2}\b")
 TOSHIBA = re.compile(r"\bHDW[A-Z]\d\d([ACEGJL])")
 TOSHIBA_TB = {"A": 10, "C": 12, "E": 14, "G": 16, "J": 18, "L": 20}
-HITACHI_HALF = re.compile(r"\bHD[ST]72\d\d(50|32|25|16|75)[A-Z]")
+HITACHI_HALF = re.compile(r"\b(?:HD[ST]72|HT[SE](?:72|54))\d\d(50|32|25|16|75|12|64)[A-Z]")
 WRITTEN_OUT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) ?(TB|GB)\b", re.IGNORECASE)
 
 

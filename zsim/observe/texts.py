@@ -35,18 +35,33 @@ _OF_STATUS = r"[ \t]{0,80}(?:pool|scan|state|NAME)\b"
 _BEGIN_OF_LINE = (
     r"^[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \S{1,64} \S{1,64}: ?",
     r"^\d{4}-\d\d-\d\dT[\d:.+Z-]{8,24} \S{1,64} \S{1,64}: ?",
+    r"^\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]? ",
+    r"^\[ {0,8}\d{1,10}\.\d{1,9}\] ",
     r"^ {0,6}\d{1,5}\t",
+    r"^#[ ]?",
 )
 _BEGINS = tuple(
     (re.compile(begin + _OF_STATUS, re.MULTILINE), re.compile(begin, re.MULTILINE))
     for begin in _BEGIN_OF_LINE
 )
-"""Of a log, old and new, and of numbered lines."""
+"""Of a log, old and new, by the clock or the time since the start, of numbered lines, and of a comment."""
+_DATED_LINES = re.compile(
+    r"^\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?:? ", re.MULTILINE
+)
+_DATED_STATUS = re.compile(rf"{_DATED_LINES.pattern}{_OF_STATUS}", re.MULTILINE)
+_DATED_POOL = re.compile(rf"{_DATED_LINES.pattern}(?=[ \t]{{0,80}}pool:)", re.MULTILINE)
+"""Of lines that a script has put a date before: that of the first line is when the status was printed."""
 _FRAMED = re.compile(r"^[ \t]{0,8}[\u2502\u2503|][ \t]{0,80}(?:pool|scan|state|NAME)\b", re.MULTILINE)
 FRAME = "\u2502\u2503|"
 """Lines of a terminal that is divided, or of a table."""
 _COLOUR = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _MARKUP = re.compile(r"</?(?:pre|code|blockquote)(?: [^<>\n]{0,300})?>", re.IGNORECASE)
+_BREAK = re.compile(r"[ \t]{0,8}<br ?/?>\n?|</?p>", re.IGNORECASE)
+_BULLETIN = re.compile(
+    r"\[/?(?:code|icode|pre|quote|plain|size|font|color|email|url|spoiler|b)(?:=[^\]\n]{0,200})?\]",
+    re.IGNORECASE,
+)
+"""Marks of forums (BBCode), which stand in what was copied from a post's source."""
 _WORD = re.compile(r"[A-Za-z]{3,9}")
 
 
@@ -74,8 +89,12 @@ def tidied(text: str) -> str:
         text = text.replace(found, plain_sign)
     if "\x1b[" in text:
         text = _COLOUR.sub("", text)
-    if _MARKUP.search(text):
-        text = html.unescape(_MARKUP.sub("\n", text)).replace("\u00a0", " ")
+    if _MARKUP.search(text) or _BREAK.search(text):
+        text = html.unescape(_MARKUP.sub("\n", _BREAK.sub("\n", text))).replace("\u00a0", " ")
+    if "[/" in text:
+        text = _BULLETIN.sub("", text)
+    if _DATED_STATUS.search(text):
+        text = _DATED_LINES.sub("", _DATED_POOL.sub("\\1\n", text))
     for of_status, begin in _BEGINS:
         if of_status.search(text):
             text = begin.sub("", text)

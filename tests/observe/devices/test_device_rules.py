@@ -130,7 +130,7 @@ def models_of(*kinds: tuple[str | None, int | None, str]) -> tuple[Model, ...]:
 def test_drives_of_several_models_are_told_and_the_slowest_taken_for_all() -> None:
     outputs = PoolOutputs(PoolFiles())
     found = models_of(("a", 4 * TB, FAST), ("b", 4 * TB, SLOW), ("a", 4 * TB, FAST))
-    find_drives._find_old(outputs, found, "lsblk", 4)
+    find_drives._find_old(outputs, found, "lsblk", 4, ())
     assert (outputs.value("drive"), outputs.named_size, outputs.named_source) == ("b", 4 * TB, "lsblk")
     assert not outputs.findings["drive"].inferred
     several, named = outputs.notes
@@ -142,7 +142,7 @@ def test_a_shingled_drive_among_others_is_only_read() -> None:
     def found(*kinds: tuple[str, str]) -> tuple[object, bool]:
         outputs = PoolOutputs(PoolFiles())
         models = models_of(*((drive, 6 * TB, generic) for drive, generic in kinds))
-        find_drives._find_old(outputs, models, "lsblk", len(models))
+        find_drives._find_old(outputs, models, "lsblk", len(models), ())
         return outputs.value("drive"), any("--new-drive" in note for note in outputs.notes)
 
     cmr, fast, smr = ("c", SLOW), ("f", FAST), ("s", SHINGLED)
@@ -157,7 +157,7 @@ def test_a_smaller_drive_bounds_a_vdev_from_three_hundredths_on() -> None:
     def noted(small: float) -> list[str]:
         outputs = PoolOutputs(PoolFiles())
         find_drives._find_old(
-            outputs, models_of(("a", 4 * TB, SLOW), ("a", round(small * TB), SLOW)), "lsblk", 2
+            outputs, models_of(("a", 4 * TB, SLOW), ("a", round(small * TB), SLOW)), "lsblk", 2, ()
         )
         assert outputs.named_size == round(small * TB)
         return outputs.notes
@@ -173,11 +173,11 @@ def test_what_is_concluded_is_called_inferred() -> None:
         (find_drives.SAID, Model("a", "a", True, None, SLOW), True),
     ):  # fmt: skip
         outputs = PoolOutputs(PoolFiles())
-        find_drives._find_old(outputs, (model,), source, 1)
+        find_drives._find_old(outputs, (model,), source, 1, ())
         assert outputs.findings["drive"].inferred is inferred
         assert ("by its series" in outputs.findings["drive"].source) is not model.known
     none = PoolOutputs(PoolFiles())
-    find_drives._find_old(none, (Model("a", None, False, 4 * TB, None),), "lsblk", 1)
+    find_drives._find_old(none, (Model("a", None, False, 4 * TB, None),), "lsblk", 1, ())
     assert (none.value("drive"), none.named_size) == (None, 4 * TB)
 
 

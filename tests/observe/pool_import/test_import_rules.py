@@ -234,7 +234,8 @@ def test_of_a_drive_that_is_gone_the_name_it_was_known_by_counts() -> None:
             "\t      sdc  ONLINE 0 0 0  (resilvering)",
         )
     )  # fmt: skip
-    assert drives_of(status.vdevs) == PoolDrives(("sda", "/dev/disk/by-id/ata-OLD"), ("sdc",), 1)
+    gone = "/dev/disk/by-id/ata-OLD"
+    assert drives_of(status.vdevs) == PoolDrives(("sda", gone), ("sdc",), 1, frozenset({gone}))
 
 
 def host(*models: tuple[str, int]) -> Any:

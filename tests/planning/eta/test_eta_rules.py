@@ -436,20 +436,18 @@ def test_where_nothing_could_be_imported_the_form_of_the_scan_tells_the_release(
      ("ONLINE", "running", "")],
 )  # fmt: skip
 def test_what_stands_still_says_why(state: str, scan_state: Any, words: str) -> None:
-    status: Any = SimpleNamespace(state=state)
+    status: Any = SimpleNamespace(state=state, suspended=False)
+    online: Any = SimpleNamespace(state="ONLINE", suspended=False)
     told = reading._halted(status, Scan("scrub", scan_state))
     assert [words in each for each in told] == ([True] if words else [])
     both = Scan("scrub", "paused", since=SINCE, at=SINCE + timedelta(hours=30))
-    assert (
-        "from Wed 25 Nov 04:00 to Thu 26 Nov 10:00"
-        in reading._halted(SimpleNamespace(state="ONLINE"), both)[0]
-    )  # type: ignore[arg-type]
+    assert "from Wed 25 Nov 04:00 to Thu 26 Nov 10:00" in reading._halted(online, both)[0]
     for less in (
         Scan("scrub", "paused", since=SINCE, at=SINCE),
         Scan("scrub", "paused", since=SINCE),
         Scan("scrub", "paused", since=SINCE, at=AT, elapsed=5.0),
     ):
-        assert "without another pause" not in reading._halted(SimpleNamespace(state="ONLINE"), less)[0]  # type: ignore[arg-type]
+        assert "without another pause" not in reading._halted(online, less)[0]
 
 
 @pytest.mark.parametrize(

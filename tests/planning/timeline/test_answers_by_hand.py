@@ -179,6 +179,10 @@ def test_the_first_line_says_when_the_pool_is_whole() -> None:
         wording.headline(answer(whole_s=three(None, None, None))) == "a plan: the pool is never whole again"
     )
     assert wording.stated(answer()) == ()
+    scrubbed: dict[str, Any] = {"passes": (row(0.0, HOUR, HOUR, HOUR, kind="scrub"),), "whole": EVEN * 0.0}
+    assert ": whole all the time; the scrub is over" in wording.headline(answer(**scrubbed))
+    short = answer(**scrubbed, redundancy=(Level("raidz2-0", 0.0, HOUR, 1),))
+    assert ": never whole: nothing replaces what raidz2-0 lacks; the scrub" in wording.headline(short)
     stated = answer(provenance={"scenario": {"layout": "raidz2x6"}})
     assert wording.stated(stated) == ("Stated: layout raidz2x6.",)
 

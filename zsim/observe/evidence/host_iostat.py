@@ -29,6 +29,9 @@ _HEADER = re.compile(
 _GSTAT = re.compile(
     r"^[ \t]{0,8}L\(q\)[ \t]+ops/s[ \t]+r/s[ \t]+kBps[ \t]+ms/r[ \t][^\n]{0,120}%busy[ \t]+Name", re.MULTILINE
 )
+_INTERVAL = re.compile(r"^dT:[ \t]{0,4}(\d{1,6}(?:\.\d{1,4})?)s\b", re.ASCII)
+SHORTEST_S = 0.5
+"""gstat shows some ten milliseconds first: a few requests, which tell nothing of a mean [s]."""
 _COMMAND = re.compile(r"(?<!zpool )\biostat((?:[ \t]+-[\w=-]+)+)")
 _NUMBER = re.compile(r"\d{1,15}(?:[.,]\d{1,6})?", re.ASCII)
 
@@ -51,14 +54,17 @@ def read_host_iostat(text: str) -> Samples:
     skipped = command is not None and re.search(r" -\w*y", command[1]) is not None
     found = Samples("gstat" if gstat else "iostat -x", from_boot=not (skipped or gstat))
     columns: list[str] = []
+    brief = False
     for line in text.split("\n"):
         if len(line) > 1000:
             continue
         if _HEADER.match(line):
             columns = [word.rstrip(":").lower() for word in line.split()]
             found.begin()
+        elif interval := _INTERVAL.match(line):
+            brief = float(interval[1]) < SHORTEST_S
         elif _GSTAT.match(line):
-            columns = ["gstat"]
+            columns = [] if brief else ["gstat"]
             found.begin()
         elif columns:
             _row(line.replace("|", " ").split(), columns, found)

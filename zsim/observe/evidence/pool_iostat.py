@@ -7,12 +7,15 @@ iostat_top_labels); without one (-H) the first six are capacity, operations and 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from zsim.observe.dates import date_line
 from zsim.observe.evidence.activity import Samples, summed, weighted
 from zsim.observe.texts import nice_bytes
-from zsim.observe.zpool.vdev_tree import SECTIONS, named_vdev
+from zsim.observe.zpool.listing import Space
+from zsim.observe.zpool.vdev_tree import SECTIONS, Row, Vdev, named_vdev, nested
+from zsim.scenario.layout import MAX_VDEVS
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "capacity": ("alloc", "free"), "operations": ("reads", "writes"),
@@ -26,6 +29,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
 """Columns under each title of the upper line of a header."""
 PLAIN = GROUPS["capacity"] + GROUPS["operations"] + GROUPS["bandwidth"]
 QUEUES = ("pend", "activ")
+RULE = "-----"
+"""The line below the rows of a pool."""
 
 _LOWER = re.compile(
     r"^[ \t]{0,80}(?:pool|vdev)?[ \t]{1,200}alloc[ \t]{1,20}free[ \t]{1,20}read[ \t]{1,20}write\b"
@@ -47,10 +52,70 @@ def recognises(text: str) -> bool:
     return len(rows) > 1 and any(row.split("\t")[1:3] == ["-", "-"] for row in rows)
 
 
-def read(text: str, name: str) -> tuple[Samples]:
+@dataclass(frozen=True, slots=True)
+class PoolSpace:
+    """What the first sample says of the space of a pool.
+
+    Attributes
+    ----------
+    name : str
+        Of the pool.
+    space : Space
+    vdevs : tuple of Vdev
+        Top-level vdevs for data, if -v was given.
+    """
+
+    name: str
+    space: Space
+    vdevs: tuple[Vdev, ...] = ()
+
+
+def read(text: str, name: str) -> tuple[Samples | PoolSpace, ...]:
     """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
     del name
-    return (read_iostat(text),)
+    return (read_iostat(text), *read_spaces(text))
+
+
+def read_spaces(text: str) -> tuple[PoolSpace, ...]:
+    """Return the space of each pool, by the first rows about it."""
+    found: dict[str, PoolSpace] = {}
+    rows: list[tuple[int, list[str]]] = []
+    shown = False
+    for line in (*text.split("\n"), RULE):
+        words = line.split()
+        if _LOWER.match(line[:400]) or (words and set(words[0]) == {"-"}):
+            for space in _spaces(rows):
+                found.setdefault(space.name, space)
+            rows, shown = [], True
+        elif shown and len(words) >= 7 and len(line) <= 2000 and _are_numbers(words[1:7]):
+            rows.append((len(line) - len(line.lstrip()), words))
+    return tuple(found.values())
+
+
+def _spaces(rows: Sequence[tuple[int, list[str]]]) -> Iterator[PoolSpace]:
+    """Yield the space of the pools of a part of a table: of one with its vdevs, or of several without."""
+    tree = any(indent or named_vdev(words[0]).kind != "disk" for indent, words in rows[1:])
+    if not tree:
+        yield from (PoolSpace(words[0], _space(words)) for _, words in rows)
+        return
+    below: list[Row] = []
+    sizes: list[int] = []
+    for indent, words in rows[1:]:
+        if words[0] in SECTIONS:
+            break
+        below.append((indent, named_vdev(words[0])))
+        if (size := _space(words).size) is not None:
+            sizes.append(size)
+    space, vdevs = _space(rows[0][1]), nested(below)
+    if space.size and sizes and len(below) == len(rows) - 1:
+        # Of a table that is cut off the last vdev stands for those that are not shown.
+        vdevs += vdevs[-1:] * min(MAX_VDEVS, round((space.size - sum(sizes)) / sizes[-1]))
+    yield PoolSpace(rows[0][1][0], space, vdevs)
+
+
+def _space(words: Sequence[str]) -> Space:
+    alloc, free = nice_bytes(words[1]), nice_bytes(words[2])
+    return Space(None if alloc is None or free is None else alloc + free, alloc, free)
 
 
 def read_iostat(text: str) -> Samples:

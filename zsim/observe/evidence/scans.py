@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Literal
 
 from zsim.observe.texts import plain
 from zsim.observe.zpool.scan import Scan
+from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import Vdev
 from zsim.scenario.evidence import FinishedScan, RunningScan, ScanKind, StatusFormat
 from zsim.scenario.layout import Layout
@@ -26,6 +29,8 @@ HEAL_CAPACITY = 0.02
 """The same as a share of a drive's capacity, where ALLOC is not known."""
 EARLIEST_SHARE = 0.05
 """Share done below which the bytes written so far tell nothing."""
+MOST_ELAPSED_S = 366 * 86400.0
+"""No scan that was reported ran as long [s]."""
 MOSTLY = 0.5
 """The same where it is only known to be done at least: vdevs are not equally full."""
 
@@ -43,12 +48,15 @@ class PoolThen:
         [bytes]
     of_class : bool
         Whether drives of vdevs that hold no data are repaired, and none of others.
+    repaired : {"returned", "replaced", ""}
+        What the rows say of the drives that are resilvered, see `repaired_as`.
     """
 
     layout: Layout | None = None
     alloc: int | None = None
     drive_size: int | None = None
     of_class: bool = False
+    repaired: Literal["returned", "replaced", ""] = ""
 
     def on_one_drive(self) -> float | None:
         """Return what lies on one drive if all are filled alike [bytes]; None where it is not known."""
@@ -120,6 +128,10 @@ def _least_done(scan: Scan, pool: PoolThen) -> float:
 def _kind(scan: Scan, pool: PoolThen, done: float = 1.0) -> ScanKind:
     if scan.function != "resilver" or pool.of_class:
         return scan.function
+    if pool.repaired == "replaced":
+        return "resilver"
+    if pool.repaired == "returned" and not _filled(scan, pool, done):
+        return "heal"
     return "heal" if is_heal(scan.repaired, pool, done) or _passes_over(scan, pool) else "resilver"
 
 
@@ -139,9 +151,33 @@ def _passes_over(scan: Scan, pool: PoolThen) -> bool:
     return due < HEAL_SHARE * scanned / len(layout.data)
 
 
+def _filled(scan: Scan, pool: PoolThen, done: float) -> bool:
+    """Tell whether a drive got most of what a new one would have: the old one of its pair was detached."""
+    full = pool.on_one_drive()
+    return full is not None and scan.repaired is not None and scan.repaired >= MOSTLY * done * full
+
+
 def resilvered_together(vdevs: Sequence[Vdev]) -> int:
     """Return of how many top-level vdevs drives are resilvered, as their rows say; 1 where none does."""
     return max(1, sum(any(leaf.resilvering for leaf in vdev.leaves()) for vdev in vdevs))
+
+
+def repaired_as(status: PoolStatus) -> Literal["returned", "replaced", ""]:
+    """Return what the rows of a status say of the drives that are resilvered.
+
+    A drive of a RAID-Z or dRAID that stands alone was away: what replaces another, or stands in for it,
+    stands beside it in a pair (vdev_raidz_ops has no attach but an expansion).  Where not all vdevs are shown
+    the counters tell nothing of one, and a new drive in a pair is taken to be filled.
+    """
+    marked = [(vdev, child) for vdev in status.vdevs for child in vdev.children if _is_marked(child)]
+    if marked and all(vdev.parity and not child.children for vdev, child in marked):
+        return "returned"
+    shown = status.complete and not status.unhealthy_only
+    return "replaced" if not shown and any(child.kind == "replacing" for _, child in marked) else ""
+
+
+def _is_marked(vdev: Vdev) -> bool:
+    return any(leaf.resilvering for leaf in vdev.leaves())
 
 
 def running(
@@ -166,6 +202,9 @@ def running(
     legacy = FORMATS.get(scan.form) == "legacy"
     if scan.form == "solaris":
         scan = _in_two_stages(scan)
+    if legacy and (scan.scanned or 0) > MOST_ELAPSED_S * (scan.scan_rate or math.inf):
+        # The rate is that of the pass that the last import began, the bytes are those of all passes.
+        scan = replace(scan, scan_rate=None)
     elapsed, estimated = _elapsed(scan, since, at), _by_its_estimate(scan)
     return RunningScan(
         kind=_kind(scan, pool, _least_done(scan, pool)),

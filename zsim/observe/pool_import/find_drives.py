@@ -35,11 +35,15 @@ _WAS = re.compile(r"\bwas (/\S{3,300})")
 
 @dataclass(frozen=True, slots=True)
 class PoolDrives:
-    """Names of the drives of a pool: those it has, those that are to replace others; how many are gone."""
+    """Names of the drives of a pool: those it has, those that are to replace others; how many are gone.
+
+    `lost` are the names of those that are.
+    """
 
     old: tuple[str, ...]
     new: tuple[str, ...]
     gone: int = 0
+    lost: frozenset[str] = frozenset()
 
     @property
     def are_nvme(self) -> bool:
@@ -57,6 +61,7 @@ def drives_of(tops: Sequence[Vdev]) -> PoolDrives:
         tuple(map(_name, old)),
         tuple(leaf.name for leaf in new if leaf.kind == "disk"),
         sum(leaf.state in GONE for leaf in old),
+        frozenset(_name(leaf) for leaf in old if leaf.state in GONE),
     )
 
 
@@ -101,6 +106,7 @@ def find_drives(outputs: PoolOutputs) -> None:
     inventory = outputs.files.inventory()
     drives = _with_attached(drives_of(shown_tops(outputs)), shown_tops(outputs), inventory)
     known = [identity for name in drives.old if (identity := inventory.of(name)) is not None]
+    lost = [identity for name in drives.lost if (identity := inventory.of(name)) is not None]
     source = _source(known)
     if not any(each.model for each in known) and (counted := _by_number(outputs, drives)):
         known, source = counted, "that many drives of the host are of this model"
@@ -109,7 +115,7 @@ def find_drives(outputs: PoolOutputs) -> None:
         models, source = (said,) * count, SAID
     if models:
         if not _others_differ(outputs, drives, models):
-            _find_old(outputs, models, source, len(drives.old))
+            _find_old(outputs, models, source, len(drives.old), _models_of(lost))
     elif drives.are_nvme:
         outputs.find("drive", "generic-nvme-ssd", "names of the devices", inferred=True)
     elif any(vendors := {label_of(name).vendor for name in drives.old}):
@@ -201,18 +207,29 @@ def _others_differ(outputs: PoolOutputs, drives: PoolDrives, models: tuple[Model
     return True
 
 
-def _find_old(outputs: PoolOutputs, models: tuple[Model, ...], source: str, count: int) -> None:
+def _find_old(
+    outputs: PoolOutputs, models: tuple[Model, ...], source: str, count: int, lost: tuple[Model, ...]
+) -> None:
+    """Note the drive that is simulated: of those that are there, as a drive that is gone is not read.
+
+    The space of a vdev is that of the smallest it ever had, gone or not.
+    """
     inferred = "of this model" in source or source == SAID
-    counts = Counter((model.drive, model.name) for model in models)
-    read = _read_alone(models)
+    there = Counter(models)
+    there.subtract(lost)
+    present = tuple(there.elements()) or models
+    counts = Counter((model.drive, model.name) for model in present)
+    read = _read_alone(present)
     chosen = _chosen(read)
     if chosen.drive is not None:
         what = chosen.name if chosen.known else f"{chosen.name}, by its series"
         outputs.find("drive", chosen.drive, f"{what}: {source}", inferred=inferred or not chosen.known)
     sizes = [model.size for model in models if model.size]
     outputs.named_size = min(sizes) if sizes else None
+    outputs.named_sizes = tuple(sorted(set(sizes)))
     outputs.named_source = source
-    mixed = bool(sizes) and max(sizes) > min(sizes) * (1 + SAME_SIZE)
+    here = [model.size for model in present if model.size]
+    mixed = bool(here) and max(here) > min(here) * (1 + SAME_SIZE)
     if len({drive for drive, _ in counts}) > 1 or mixed:
         listed = ", ".join(f"{number} x {name}" for (_, name), number in counts.most_common(MOST_NAMED))
         more = ", ..." if len(counts) > MOST_NAMED else ""
@@ -222,7 +239,7 @@ def _find_old(outputs: PoolOutputs, models: tuple[Model, ...], source: str, coun
             f" {chosen.drive or chosen.name}{size} is used for all,"
             " because a stripe waits for its slowest drive"
         )
-    if read != models:
+    if read != present:
         outputs.notes.append(
             "the shingled ones (SMR) are only read here, and count as disks of 5400 rpm; if the replacement"
             f" is shingled too, state --new-drive {SHINGLED}"

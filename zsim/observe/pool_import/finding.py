@@ -6,7 +6,9 @@ from dataclasses import asdict, dataclass, field
 
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
+from zsim.observe.evidence.pool_iostat import PoolSpace
 from zsim.observe.pool_import.given.files import PoolFiles
+from zsim.observe.pool_import.given.pasted_forms import UNKNOWN
 from zsim.observe.zdb.configuration import PoolConfig
 from zsim.observe.zpool.listing import PoolList
 from zsim.observe.zpool.status import PoolStatus
@@ -56,6 +58,8 @@ class PoolOutputs:
         What ``zpool history -i`` and ``zpool events`` tell of it.
     named_size, new_named_size : int or None
         Capacity of the drives, and of those that replace, by their names [bytes].
+    named_sizes : tuple of int
+        All capacities that the names of the drives tell [bytes].
     named_source, new_named_source : str
     layout_beside : str or None
         What is stated beside the outputs, where these do not show the vdevs.
@@ -71,6 +75,7 @@ class PoolOutputs:
     histories: list[PoolHistory] = field(default_factory=list)
     events: list[PoolEvents] = field(default_factory=list)
     named_size: int | None = None
+    named_sizes: tuple[int, ...] = ()
     named_source: str = ""
     new_named_size: int | None = None
     new_named_source: str = ""
@@ -95,6 +100,13 @@ class PoolOutputs:
     def release(self) -> ReleaseProfile:
         """The release found so far, or the one that is taken where none is shown."""
         return load_release(self.text("release") or DEFAULT_RELEASE)
+
+    @property
+    def seen_space(self) -> PoolSpace | None:
+        """What ``zpool iostat`` shows of the space of the pool, where ``zpool list`` does not."""
+        named = {each.name for each in (self.status, self.config) if each is not None and each.name}
+        shown = self.files.of(PoolSpace) if self.listed is None else []
+        return next((each for each in shown if each.name in named or named <= {UNKNOWN}), None)
 
     def size(self, name: str) -> int | None:
         """Return what was found for a field that is a size [bytes], or None."""

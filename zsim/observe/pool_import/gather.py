@@ -11,7 +11,14 @@ from zsim.base.units import format_duration
 from zsim.observe.devices.identity import Inventory
 from zsim.observe.devices.labels import device_of
 from zsim.observe.evidence.activity import Samples
-from zsim.observe.evidence.scans import PoolThen, finished, resilvered_together, running, started_of
+from zsim.observe.evidence.scans import (
+    PoolThen,
+    finished,
+    repaired_as,
+    resilvered_together,
+    running,
+    started_of,
+)
 from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.gaps import BARE
 from zsim.observe.pool_import.layout import Tops
@@ -170,7 +177,8 @@ def _running(outputs: PoolOutputs, pool: PoolThen, over: Sequence[FinishedScan])
             # What is resilvered there says nothing of a drive with data; the note about it says so.
             continue
         for scan in status.scans:
-            state = running(scan, status.at, pool, "zpool status", resilvered_together(status.vdevs))
+            then = replace(pool, repaired=repaired_as(status))
+            state = running(scan, status.at, then, "zpool status", resilvered_together(status.vdevs))
             if state is None or state in found:
                 continue
             if any(_is_of(state, each) for each in over):
@@ -218,10 +226,7 @@ def _activity(outputs: PoolOutputs, tops: Tops, runs: bool) -> list[DriveActivit
     found: list[DriveActivity] = []
     for table in tables:
         if not table.usable:
-            outputs.notes.append(
-                f"{table.command} has one sample, the mean since the host was started: run it with an"
-                f" interval, such as zpool iostat -vly 30 3{_standing_out(table)}"
-            )
+            outputs.notes.append(_no_sample(table))
             continue
         matched = [each for row in table.means() if (each := _of_pool(row, inventory, numbers)) is not None]
         if not matched:
@@ -231,6 +236,16 @@ def _activity(outputs: PoolOutputs, tops: Tops, runs: bool) -> list[DriveActivit
             )
         found += matched
     return found
+
+
+def _no_sample(table: Samples) -> str:
+    """Return why a table tells nothing of now."""
+    if table.command == "gstat":
+        return "gstat has shown some milliseconds alone: let it run on, such as gstat -bI 10s"
+    return (
+        f"{table.command} has one sample, the mean since the host was started: run it with an"
+        f" interval, such as zpool iostat -vly 30 3{_standing_out(table)}"
+    )
 
 
 def _standing_out(table: Samples) -> str:
@@ -253,7 +268,7 @@ def _errors(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
     found = []
     for leaf in rows:
         number, role = numbers.get(leaf.name, (None, ""))
-        if role != "source" or leaf.state not in ("ONLINE", "DEGRADED"):
+        if role != "source" or leaf.kind in PAIRS or leaf.state not in ("ONLINE", "DEGRADED"):
             continue
         known = inventory.of(leaf.name)
         pending = known.pending if known is not None else None
@@ -312,6 +327,9 @@ def _slots(vdev: Vdev) -> tuple[Vdev, ...]:
 
 def _lost(child: Vdev) -> Vdev | None:
     """Return the drive that is gone of a child of a vdev, where no other stands in for it."""
+    if child.kind in PAIRS and child.drives < len(("old", "new")):
+        # The other one is not shown: it is cut off, or sound and left out by -e.
+        return None
     leaves = tuple(child.leaves())
     return leaves[-1] if all(leaf.state in GONE for leaf in leaves) else None
 
@@ -421,7 +439,7 @@ def _replaced(slots: Sequence[Vdev]) -> list[Vdev]:
     """Return the children of a vdev that are replaced now, else those whose replacement is what is asked."""
     ways = (
         [each for each in slots if any(leaf.resilvering for leaf in each.leaves())],
-        [each for each in slots if each.kind in PAIRS and each.drives > 1 and _lost(each) is None],
+        [each for each in slots if each.kind in PAIRS and _lost(each) is None],
         [each for each in slots if _lost(each) is not None],
         [each for each in slots if each.state == "DEGRADED" and not each.children],
         # Of a pool in which all are sound, one without errors is taken to fail.

@@ -7,17 +7,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from zsim.base.errors import InputError
+from zsim.base.units import format_bytes
 from zsim.observe.evidence.scans import resilvered_together
 from zsim.observe.pool_import.classes import (
     ClassTops,
     find_special_drive,
     find_special_repair,
 )
+from zsim.observe.pool_import.find_drives import model_named
 from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.given.assumed import (
     assumed_vdevs,
     assumed_words,
+    completed,
     hidden_vdevs,
+    more_vdevs,
     padded,
     usual,
     vdevs_of,
@@ -25,6 +29,7 @@ from zsim.observe.pool_import.given.assumed import (
 )
 from zsim.observe.pool_import.given.layout_words import SaidLayout
 from zsim.observe.texts import plain
+from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import GONE, GROUPS, PAIRS, Vdev, repaired_pair, spec_of
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
 from zsim.vdevs.kind import kind_of
@@ -59,9 +64,11 @@ class Tops:
         self.order: list[int] = []
         self.source = source
         self.whole = len(vdevs)
-        cut = source == "zpool status" and outputs.status is not None and not outputs.status.complete
+        status = outputs.status
+        cut = source == "zpool status" and status is not None and not status.complete
+        last = len(status.vdevs) - 1 if status is not None and status.vdevs else len(vdevs) - 1
         for place, vdev in enumerate(vdevs):
-            whole = _like_the_others(vdevs, outputs) if cut and place == len(vdevs) - 1 else vdev
+            whole = _like_the_others(vdevs[: place + 1], outputs) if cut and place == last else vdev
             whole = _with_elided(whole, outputs) if source == "zpool status" else whole
             try:
                 spec = spec_of(whole, with_disks=with_disks)
@@ -131,10 +138,11 @@ def _with_usual(vdev: Vdev, refused: InputError, outputs: PoolOutputs) -> Vdev |
     if scan is None or not scan.active:
         return None
     whole = usual(vdev, scan)
-    outputs.notes.append(
+    note = (
         f"NOT KNOWN: how many drives {plain(vdev.name)} has ({refused.allowed}). {whole.drives} are assumed:"
         f" {refused.remedy}"
     )
+    outputs.notes += [note] if note not in outputs.notes else []
     return whole
 
 
@@ -240,6 +248,7 @@ def _tops(outputs: PoolOutputs) -> Tops:
     if shown:
         if status is not None and not status.complete:
             outputs.notes.append("zpool status has no 'errors:' line at its end: vdevs may be cut off")
+            shown = (*shown, *_cut_off(shown, status, outputs))
         if status is not None and status.unhealthy_only and status.scan is not None:
             hidden = hidden_vdevs(shown, status.scan)
             shown = (*shown, *hidden)
@@ -257,11 +266,19 @@ def _tops(outputs: PoolOutputs) -> Tops:
         return tops
     if listed is not None and listed.vdevs:
         return Tops([vdev for vdev, _ in listed.vdevs], "zpool list -v", outputs)
+    return _tops_beside(outputs)
+
+
+def _tops_beside(outputs: PoolOutputs) -> Tops:
+    """Return top-level vdevs of which no status and no list tells: a table of rates, a sentence, or none."""
+    status, listed = outputs.status, outputs.listed
+    if outputs.seen_space is not None and outputs.seen_space.vdevs:
+        return Tops(outputs.seen_space.vdevs, "zpool iostat -v", outputs)
     if outputs.layout_beside is None and (said := _said_layout(outputs)):
         outputs.notes.append(f"the layout is the one that the text names: {said}")
         return Tops(vdevs_of(said), "a sentence beside the outputs", outputs)
     if status is not None and status.scan is not None and status.scan.active:
-        vdevs = assumed_vdevs(status.scan, status)
+        vdevs = assumed_vdevs(status.scan, status, listed.space.size if listed is not None else None)
         outputs.notes.append(
             "NOT KNOWN: the layout. Nothing of the pool but its scan is shown."
             f" {assumed_words(vdevs)} is assumed: give the complete zpool status"
@@ -270,6 +287,24 @@ def _tops(outputs: PoolOutputs) -> Tops:
     if outputs.layout_beside is not None:
         return Tops(vdevs_of(outputs.layout_beside), "stated beside the files", outputs)
     raise InputError("layout", None, "no file shows the vdevs of the pool", LAYOUT_REMEDY)
+
+
+def _cut_off(shown: Sequence[Vdev], status: PoolStatus, outputs: PoolOutputs) -> tuple[Vdev, ...]:
+    """Return vdevs that are not shown, where those that are cannot hold what is scanned; say so."""
+    if status.scan is None or status.unhealthy_only:
+        return ()
+    inventory = outputs.files.inventory()
+    known = [inventory.of(leaf.name) for vdev in shown for leaf in vdev.leaves()]
+    sizes = [size for each in known if each is not None and (size := model_named(each).size)]
+    more = more_vdevs(shown, status.scan, max(sizes, default=None))
+    if more:
+        outputs.notes.append(
+            "NOT KNOWN: how many vdevs there are: zpool status is cut off, and what it shows does not hold"
+            f" the {format_bytes(status.scan.total or 0)} that are scanned."
+            f" {assumed_words(completed((*shown, *more), status.scan))} is assumed: give the whole of zpool"
+            " status"
+        )
+    return more
 
 
 def _said_layout(outputs: PoolOutputs) -> str:

@@ -15,7 +15,13 @@ from zsim.observe.pool_import.classes import (
 from zsim.observe.pool_import.find_drives import find_new_size, find_sizes
 from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.layout import Tops, pairs_of
-from zsim.observe.pool_import.vdev_sizes import MIXED_SIZES, DataVdev, find_unequal, smallest_drive
+from zsim.observe.pool_import.vdev_sizes import (
+    MIXED_SIZES,
+    DataVdev,
+    alloc_as_repaired,
+    find_unequal,
+    smallest_drive,
+)
 from zsim.observe.texts import plain
 from zsim.observe.zpool.listing import Space
 from zsim.observe.zpool.scan import Scan, to_examine
@@ -31,7 +37,13 @@ def find_space(outputs: PoolOutputs, tops: Tops) -> None:
     """Note the size of the drives and how much is allocated."""
     total, source, rounded = _total(outputs, tops)
     alloc, alloc_source = _alloc(outputs, tops)
-    if find_unequal(outputs, data_vdevs(outputs, tops), alloc):
+    layout = Layout(tuple(tops.specs))
+    guessed, guess_source = None, ""
+    if alloc is None and _listed_fill(outputs) is None:
+        guessed, guess_source = resilvered_alloc(outputs, layout)
+    vdevs = data_vdevs(outputs, tops)
+    uneven = alloc_as_repaired(outputs, vdevs, guessed / layout.spread) if guessed else None
+    if find_unequal(outputs, vdevs, alloc or uneven):
         find_class_drives(outputs, tops)
         _find_sizes_of_new(outputs)
         return
@@ -44,9 +56,8 @@ def find_space(outputs: PoolOutputs, tops: Tops) -> None:
         _note_mixed(outputs, tops)
     elif outputs.named_size is not None:
         _find_named_size(outputs, tops, alloc)
-    if alloc is None and _listed_fill(outputs) is None:
-        layout = Layout(tuple(tops.specs))
-        alloc, alloc_source = resilvered_alloc(outputs, layout)
+    if alloc is None:
+        alloc, alloc_source = guessed, guess_source
     size = _pool_size(outputs, tops)
     find_class_drives(outputs, tops)
     spaces = _spaces(outputs, tops)
@@ -98,6 +109,15 @@ def _find_named_size(outputs: PoolOutputs, tops: Tops, alloc: int | None) -> Non
     if alloc_fits(tops, named, alloc, outputs):
         outputs.find("drive_size", named, outputs.named_source)
         return
+    larger = next((size for size in outputs.named_sizes if alloc_fits(tops, size, alloc, outputs)), None)
+    if larger is not None:
+        outputs.notes.append(
+            f"drives of {format_both(named)}, the smallest by their names, do not hold the"
+            f" {format_bytes(alloc or 0)} that are allocated: {format_both(larger)} is taken, as others have"
+        )
+        outputs.named_size = larger
+        outputs.find("drive_size", larger, outputs.named_source)
+        return
     outputs.notes.append(
         f"the drives have {format_both(named)} by their names, which do not hold the"
         f" {format_bytes(alloc or 0)} that are allocated: these names are ignored"
@@ -131,8 +151,13 @@ def _total(outputs: PoolOutputs, tops: Tops) -> tuple[int | None, str, bool]:
         )
     listed = outputs.listed
     if listed is None:
-        size = outputs.files.metaslabs.size if outputs.files.metaslabs is not None else None
-        return size, "metaslabs of zdb -m", False
+        metaslabs, seen = outputs.files.metaslabs, outputs.seen_space
+        if metaslabs is not None or seen is None:
+            return metaslabs.size if metaslabs is not None else None, "metaslabs of zdb -m", False
+        status = outputs.status
+        shown = status is None or status.complete or not status.vdevs
+        whole = shown and tops.whole == len(tops.specs) and outputs.named_size is None
+        return seen.space.size if whole else None, "alloc and free of zpool iostat", True
     spaces = _spaces(outputs, tops)
     sizes = [space.size for space in spaces]
     if spaces and all(sizes):
@@ -160,7 +185,7 @@ def data_vdevs(outputs: PoolOutputs, tops: Tops) -> list[DataVdev]:
 
 def _alloc(outputs: PoolOutputs, tops: Tops) -> tuple[int | None, str]:
     """Return what is allocated [bytes] by the best output there is, and its name."""
-    files, listed, status = outputs.files, outputs.listed, outputs.status
+    files, listed, status, seen = outputs.files, outputs.listed, outputs.status, outputs.seen_space
     allocs = [space.alloc for space in _spaces(outputs, tops)]
     per_vdev = sum(alloc or 0 for alloc in allocs) if allocs and None not in allocs else None
     scan = status.scan if status is not None else None
@@ -171,6 +196,7 @@ def _alloc(outputs: PoolOutputs, tops: Tops) -> tuple[int | None, str]:
         _of_scan(scan, len(tops.specs)),
         (files.pointers.allocated if files.pointers is not None else None, "sum of zdb -Lbbbbb"),
         (files.statistics.allocated if files.statistics is not None else None, "bp allocated of zdb -b"),
+        (seen.space.alloc if seen is not None else None, "alloc of zpool iostat"),
     )
     return next(((alloc, source) for alloc, source in known if alloc), (None, ""))
 
@@ -261,6 +287,8 @@ def _by_share(outputs: PoolOutputs, layout: Layout) -> tuple[int | None, str]:
         for scan in status.scans:
             if scan.function == "resilver" and scan.repaired and (scan.done or 0.0) >= LEAST_SHARE:
                 done = float(scan.done or 1.0)
+                if is_heal(scan.repaired, PoolThen(None, None, outputs.named_size), done):
+                    return None, ""
                 words = f"{format_bytes(scan.repaired)} on a drive at {format_fraction(done)} of the resilver"
                 return round(scan.repaired / done * layout.spread), words
     return None, ""

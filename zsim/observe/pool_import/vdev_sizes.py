@@ -82,6 +82,31 @@ def find_unequal(outputs: PoolOutputs, vdevs: Sequence[DataVdev], alloc: int | N
     return True
 
 
+def alloc_as_repaired(outputs: PoolOutputs, vdevs: Sequence[DataVdev], wrote: float) -> int | None:
+    """Return what is allocated if a resilver put so much on one drive and all vdevs are as full [bytes].
+
+    Which vdev it was of nobody prints: of the drives that hold so much one of the smallest.
+
+    Parameters
+    ----------
+    outputs : PoolOutputs
+    vdevs : sequence of DataVdev
+    wrote : float
+        [bytes]
+
+    Returns
+    -------
+    int or None
+        None where the sizes of the drives are not known, or do not hold it.
+    """
+    drives, _ = _drives(outputs, vdevs)
+    holding = [drive for drive in drives if drive >= wrote]
+    if not holding:
+        return None
+    spaces = [vdev_asize(each.spec, drive) for each, drive in zip(vdevs, drives, strict=True)]
+    return round(wrote / min(holding) * sum(spaces))
+
+
 def find_frags(outputs: PoolOutputs, vdevs: Sequence[DataVdev]) -> bool:
     """Note FRAG of each data vdev, where they differ; tell whether it was noted.
 

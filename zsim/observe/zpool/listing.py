@@ -139,7 +139,8 @@ def _tabbed(line: str, number: int) -> _Line | None:
         return None
     cells = _by_number(words)
     is_pool = not below and cells is not None and _is_pool_row(words)
-    if not below and not is_pool:
+    if (not below and not is_pool) or len(words) == 1:
+        # Of the lines with one cell those of other outputs are none of a vdev.
         return _Line(number, line, {"name": words[0]}, 1, False) if words[0] in SECTIONS else None
     return _Line(number, line, cells or {"name": words[0]}, 1, is_pool)
 

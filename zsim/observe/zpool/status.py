@@ -70,6 +70,8 @@ COLLECTS = 0.005
 """Of the bytes scanned: less is resilvered while blocks are collected; of a hundred drives one gets 1 %."""
 LEAST_SCANNED = 0.95
 """Of what is issued; counters of three digits, and what is freed meanwhile, leave them a little apart."""
+MOST_ISSUED = 2.0
+"""Times the total: so much more is not written while a scan runs."""
 _ERROR_SCRUB = ("error scrub ", "scrubbed ")
 """It reads the blocks of the error log again, some hundred (``zpool scrub -e``, 2.2 and later): no scan."""
 LOGS = ("logs", "log")
@@ -86,7 +88,10 @@ _COMPLETED = re.compile(
     r"(scrub|resilver) completed after (\d{1,6}h\d{1,2}m) with (\d{1,20}) errors(?: on (.{0,80}))?", re.ASCII
 )
 _BYTES = re.compile(r"(?<![\d.,])\d{1,4}B (?:repaired|resilvered|in\b)", re.ASCII)
-_FOR = re.compile(r"(scrub|resilver) in progress for (\d{1,6}h\d{1,2}m)", re.ASCII)
+_FOR = re.compile(
+    r"(scrub|resilver) in progress(?: for (\d{1,6}h\d{1,2}m)|(?=, \d{1,3}(?:[.,]\d{1,4})?% done))", re.ASCII
+)
+"""The first releases print no time."""
 _DONE_SHARE = re.compile(r"(\d{1,3}(?:[.,]\d{1,4})?)% done", re.ASCII)
 _STARTED = re.compile(r"scrub started on (.{10,40})")
 _OUT_OF = re.compile(rf"({NUMBER}) scanned out of ({NUMBER})(?: at ({NUMBER})/s)?", re.ASCII)
@@ -101,6 +106,8 @@ _ISSUED = re.compile(
     re.ASCII,
 )
 _SCANNED = re.compile(rf"({NUMBER}) scanned(?!,| at| out)", re.ASCII)
+_CUT_OFF = re.compile(rf"({NUMBER})(?: / ({NUMBER}))? scanned(?: at ({NUMBER})/s)?, ", re.ASCII)
+"""Of a line of which the rest is missing, or that somebody has shortened."""
 _REPAIRED = re.compile(
     rf"({NUMBER}) (?:resilvered|repaired|rebuilt)(?: at ({NUMBER})/s)?"
     r"(?:, (\d{1,4}(?:[.,]\d{1,4})?)% done)?",
@@ -140,6 +147,8 @@ class PoolStatus:
         How the scrub of the error log goes that runs, as printed; empty where none does.
     data_errors : str
         What its ``errors:`` line says of damaged files, in words; empty where it knows of none.
+    suspended : bool
+        Whether that line says that all I/O of the pool is suspended.
     """
 
     name: str
@@ -156,6 +165,7 @@ class PoolStatus:
     removal: Removal | None = None
     error_scrub: str = ""
     data_errors: str = ""
+    suspended: bool = False
 
     @property
     def of_log_alone(self) -> bool:
@@ -301,6 +311,7 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         removal=removal,
         error_scrub=next(filter(None, map(_error_scrub, block.scans)), ""),
         data_errors=_data_errors(block.lines.get("errors", [])),
+        suspended=any("currently suspended" in line for _, line in block.lines.get("errors", [])),
     )
 
 
@@ -420,7 +431,7 @@ def _finished_long_ago(match: re.Match[str]) -> Scan:
 def _running_long_ago(match: re.Match[str], text: str) -> Scan:
     """Return a scan that runs, as releases before pool version 28 print it: time and share, no date."""
     share = _DONE_SHARE.search(text)
-    scan = Scan(_FUNCTIONS[match[1]], "running", form="legacy", elapsed=duration(match[2]))
+    scan = Scan(_FUNCTIONS[match[1]], "running", form="legacy", elapsed=duration(match[2] or ""))
     return replace(_with_progress(scan, text), form="legacy", done=percentage(share[1]) if share else None)
 
 
@@ -454,19 +465,33 @@ def _with_progress(scan: Scan, text: str) -> Scan:
     values: dict[str, object] = {}
     if match := _SLASHED.search(text):
         names = ("scanned", "total", "scan_rate", "issued", "total_issued", "issue_rate")
-        values = {"form": "2.2"} | _sizes(names, match)
-        if float(str(values["scanned"] or 0)) < LEAST_SCANNED * float(str(values["issued"] or 0)):
-            # A digit was lost before the first number: what is issued has been scanned before.
-            values |= {"scanned": None, "scan_rate": None}
+        values = _credible({"form": "2.2"} | _sizes(names, match))
     elif match := _ISSUED.search(text):
         values = _sizes(("scanned", "scan_rate", "issued", "issue_rate", "total"), match)
         values["total_issued"] = values["total"]
+        values = _credible(values)
     elif match := _OUT_OF.search(text):
         values = {"form": "legacy"} | _sizes(("scanned", "total", "scan_rate"), match)
+    elif match := _CUT_OFF.search(text):
+        values = _sizes(("scanned", "total", "scan_rate"), match)
+        values["form"] = "2.2" if match[2] else "0.8+"
     elif match := _SCANNED.search(text):
         values = {"form": "solaris"} | _sizes(("scanned",), match)
         values["total"] = values["scanned"]
     return _with_repair(scan, values, text)
+
+
+def _credible(values: dict[str, object]) -> dict[str, object]:
+    """Return counters without the one that cannot be: what is issued has been scanned before."""
+    scanned, issued, total = (float(str(values[name] or 0)) for name in ("scanned", "issued", "total"))
+    if scanned >= LEAST_SCANNED * issued:
+        return values
+    if issued > MOST_ISSUED * total >= total >= LEAST_SCANNED * scanned:
+        # What was issued before was added again and again (#7720, #8800), or has gone below zero; what is
+        # scanned is issued soon (dsl_scan.c:zfs_scan_checkpoint_intval).
+        return values | {"issued": values["scanned"], "issue_rate": values["scan_rate"]}
+    # A digit was lost before the first number.
+    return values | {"scanned": None, "scan_rate": None}
 
 
 def _with_repair(scan: Scan, values: dict[str, object], text: str) -> Scan:

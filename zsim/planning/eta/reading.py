@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import NoneType
@@ -13,7 +13,7 @@ from zsim.base.errors import InputError, check_kind, shown
 from zsim.base.reading import REMEDY, is_directory, read_bytes, stat_of
 from zsim.base.units import format_bytes, format_fraction, format_percent
 from zsim.observe.documents import split_documents
-from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
+from zsim.observe.evidence.scans import PoolThen, repaired_as, resilvered_together, running
 from zsim.observe.pool_import.classes import WHO_TELLS
 from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
 from zsim.observe.pool_import.given.assumed import as_status, assumed_vdevs, assumed_words
@@ -192,6 +192,7 @@ def _ordered(found: Sequence[tuple[PoolStatus, Scan]], scenario: Scenario) -> li
     """Return the states of the scan that began last, in order of time."""
     latest, scan = found[-1]
     then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size, latest.of_class_alone)
+    then = replace(then, repaired=repaired_as(latest))
     read = (
         running(each, status.at, then, "zpool status", resilvered_together(status.vdevs))
         for status, each in found
@@ -218,7 +219,7 @@ def _damaged(status: PoolStatus, scan: Scan) -> tuple[str, ...]:
 
 def _halted(status: PoolStatus, scan: Scan) -> list[str]:
     """Return why nothing goes on, if nothing does: of a suspended pool all I/O waits (zpool-clear(8))."""
-    if status.state == "SUSPENDED":
+    if status.state == "SUSPENDED" or status.suspended:
         return [
             f"{SUSPENDED}: nothing continues until its drives are back and zpool clear is run;"
             " the times count from then"

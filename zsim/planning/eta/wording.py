@@ -96,6 +96,10 @@ def _when(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         yield f"80 % interval (p10-p90): {low} to {high}. The status carries no date.", ""
 
 
+UNTOLD = "unknown"
+NO_COUNTERS = "the counters shown do not tell how far it has come"
+
+
 def _zpool(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     said = answer.zpool_remaining_s
     if said is None:
@@ -133,6 +137,10 @@ def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         if seconds >= least
     ]
     gone = f"{format_duration(answer.elapsed_s)} elapsed; " if answer.elapsed_s is not None else ""
+    if answer.phase == UNTOLD:
+        yield f"Now: {gone}{NO_COUNTERS}: a whole one takes {', '.join(parts)}.", ""
+        yield f"Pace: not known: {NO_COUNTERS}.", ""
+        return
     yield (
         f"Now: {work.get(answer.phase, answer.phase)}, {format_fraction(answer.done)} done; {gone}left: "
         f"{', '.join(parts) or 'the last txg syncs'}.",

@@ -51,6 +51,7 @@ from zsim.planning.risk.stated import stated_words
 from zsim.planning.risk.story import VdevStory, degraded_loss, rest_words, stories_of, story_loss
 from zsim.planning.risk.surface import LossSurface, surface
 from zsim.planning.timeline.plan import Plan
+from zsim.planning.timeline.wording import unchanged
 from zsim.planning.usable import data_bytes
 from zsim.prediction.answer.records import Quantiles
 from zsim.prediction.simulated import scenario_words
@@ -202,7 +203,7 @@ class PlannedRepair(NamedTuple):
         """What the plan is, and how long it takes."""
         if self.rest:
             return f"{_length(self.length)} are left of {self.rest}"
-        until = "whole all the time, over" if self.timeline.stays_whole else "whole"
+        until = f"{unchanged(self.timeline)}, over" if self.timeline.stays_whole else "whole"
         return f"{self.timeline.title}: {until} after {_length(self.length)}"
 
     def loss(self, drawn: LossSurface) -> Loss:

@@ -100,8 +100,16 @@ class TimelineAnswer(FramedAnswer):
 
     @property
     def stays_whole(self) -> bool:
-        """Whether nothing is repaired: what passes there are verify a pool that is whole all the time."""
+        """Whether nothing is repaired: what passes there are verify a pool that stays as it is."""
         return bool(self.passes) and not self.whole.any()
+
+    @property
+    def short(self) -> tuple[str, ...]:
+        """The vdevs that lack a drive all the time."""
+        most: dict[str, int] = {}
+        for level in self.redundancy:
+            most[level.vdev] = max(level.left, most.get(level.vdev, level.left))
+        return tuple(vdev for vdev, left in most.items() if left < self.full[vdev])
 
     @property
     def over_s(self) -> Percentiles:

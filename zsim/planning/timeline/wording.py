@@ -54,10 +54,16 @@ def headline(found: TimelineAnswer) -> str:
 
 
 def outcome(found: TimelineAnswer) -> str:
-    """Return when the pool is whole; of one that is whole all the time, when its last scrub is over."""
+    """Return when the pool is whole; where nothing is repaired, when its last scrub is over."""
     if found.stays_whole:
-        return f"whole all the time; the scrub ends after {span(found.over_s)}"
+        return f"{unchanged(found)}; the scrub ends after {span(found.over_s)}"
     return f"whole after {span(found.whole_s)}"
+
+
+def unchanged(found: TimelineAnswer) -> str:
+    """Return how a pool stands in which nothing is repaired."""
+    short = " and ".join(found.short)
+    return f"never whole: nothing replaces what {short} lacks" if short else "whole all the time"
 
 
 def stated(found: TimelineAnswer) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from zsim.base.errors import InputError
 from zsim.case.resolve import USUALLY_FULL
+from zsim.drives.models.generations import first_year
 from zsim.observe.pool_import.given.pasted_forms import (
     HEAD,
     as_status_of_page,
@@ -96,13 +97,13 @@ def _as_printed(begun: re.Match[str]) -> str:
     return f"\n  scan: {begun[1]}\n\t"
 
 
-def assumed_vdevs(scan: Scan, status: PoolStatus) -> tuple[Vdev, ...]:
+def assumed_vdevs(scan: Scan, status: PoolStatus, size: int | None = None) -> tuple[Vdev, ...]:
     """Return the vdevs of a pool of which none can be read, as many as hold what is scanned.
 
     They are the first vdev that is shown whole, else what the name of the first tells; a rebuild names its
-    dRAID.
+    dRAID.  `size` is that of the pool where it is known [bytes].
     """
-    return vdevs_of(_roomy(_first(scan, status), scan))
+    return vdevs_of(_roomy(_first(scan, status), scan, size))
 
 
 def vdevs_of(layout: str) -> tuple[Vdev, ...]:
@@ -127,6 +128,8 @@ def _as_shown(spec: VdevSpec, number: int) -> Vdev:
 def _first(scan: Scan, status: PoolStatus) -> str:
     if scan.function == "remove":
         return ASSUMED_REDUCED
+    if scan.function == "expand" and status.expansion is not None:
+        return str(Layout(tuple(_shown((usual(named_vdev(status.expansion.vdev), scan),)))))
     if scan.function in COPIES:
         return _named(scan.vdev) or ASSUMED_REBUILT
     found = (*_shown(status.vdevs), *_shown(usual(vdev, scan) for vdev in status.vdevs))
@@ -175,6 +178,11 @@ def usual(vdev: Vdev, scan: Scan) -> Vdev:
     return padded(vdev, drives)
 
 
+def completed(vdevs: Iterable[Vdev], scan: Scan) -> Iterator[Vdev]:
+    """Yield vdevs, those of which drives are not shown with as many as is usual."""
+    yield from (vdev if any(_shown((vdev,))) else usual(vdev, scan) for vdev in vdevs)
+
+
 def with_drives(vdev: Vdev, scan: Scan, least: int) -> Vdev:
     """Return a vdev with so many drives at least, or as many as the scan tells."""
     told = width_of(scan)
@@ -217,9 +225,42 @@ def _shown(vdevs: Iterable[Vdev]) -> Iterator[VdevSpec]:
             yield spec
 
 
-def _roomy(layout: str, scan: Scan) -> str:
+def more_vdevs(shown: Sequence[Vdev], scan: Scan, drive: int | None) -> tuple[Vdev, ...]:
+    """Return vdevs like those shown, as many more as hold what is scanned.
+
+    Parameters
+    ----------
+    shown : sequence of Vdev
+        Of an output that is cut off.
+    scan : Scan
+    drive : int or None
+        Size of the drives; else the largest that were sold in numbers when the scan began [bytes].
+    """
+    like = max(shown, key=lambda vdev: vdev.drives)
+    found = (*_shown((like,)), *_shown((usual(like, scan),)))
+    spec = found[0] if found else None
+    if spec is None or not scan.active or not scan.total or scan.function == "remove":
+        return ()
+    whole = pool_size(Layout((spec,)), drive or _largest(scan), load_release(DEFAULT_RELEASE))
+    if scan.total <= len(shown) * whole:
+        return ()
+    count = min(MAX_VDEVS, math.ceil(scan.total / (USUALLY_FULL * whole))) - len(shown)
+    name = _NUMBER.sub("", like.name)
+    bare = (replace(like, name=f"{name}-{len(shown) + each}", children=()) for each in range(count))
+    return tuple(padded(vdev, spec.children) for vdev in bare)
+
+
+def _largest(scan: Scan) -> int:
+    """Return the largest of common drives when a scan began [bytes]."""
+    begun = scan.since or scan.at
+    sold = [size for size in COMMON_DRIVE_BYTES if begun is None or first_year(size) <= begun.year]
+    return sold[-1] if sold else COMMON_DRIVE_BYTES[0]
+
+
+def _roomy(layout: str, scan: Scan, size: int | None = None) -> str:
     """Return a layout with as many such vdevs as hold what is scanned on the largest of common drives."""
     parsed = Layout.parse(layout)
-    held = USUALLY_FULL * pool_size(parsed, COMMON_DRIVE_BYTES[-1], load_release(DEFAULT_RELEASE))
-    count = math.ceil((to_examine(scan, len(parsed.data)) or 0) / held)
+    whole = pool_size(parsed, _largest(scan), load_release(DEFAULT_RELEASE))
+    held = (to_examine(scan, len(parsed.data)) or 0) / (USUALLY_FULL * whole)
+    count = math.ceil(max(held, (size or 0) / whole))
     return str(Layout(parsed.vdevs * count)) if 1 < count * len(parsed.vdevs) <= MAX_VDEVS else layout
