@@ -267,3 +267,12 @@ def test_a_pasted_status_stands_beside_layouts(tmp_path: Path, capsys: pytest.Ca
     )
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["layout"] for row in rows] == ["raidz1x4", "mirror3"]
+
+
+def test_what_a_pool_has_shown_does_not_count_for_another_layout(capsys: pytest.CaptureFixture[str]) -> None:
+    pasted = str(Path(__file__).parents[2] / "docs" / "examples" / "zpool-status.txt")
+    said = "the evidence is of raidz2x8, and does not count for 4*mirror2."
+    for layout, told in (("4*mirror2", True), ("raidz2x8", False)):
+        fields = stated_fields(defaultdict(lambda: None, {"file": (pasted,), "layout": layout}))
+        assert ("evidence" in fields) is not told
+        assert (said in capsys.readouterr().err) is told

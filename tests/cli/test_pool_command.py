@@ -84,7 +84,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize(
-    ("fill", "sizes"), [("99%", ""), ("40%", "psize,blocks,lsize\n4096,1000,131072\n131072,9\n")]
+    ("fill", "sizes"), [("99%", ""), ("97%", "psize,blocks,lsize\n4096,1000,131072\n131072,9\n")]
 )
 def test_a_pool_that_its_history_does_not_fit_is_refused(
     fill: str, sizes: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

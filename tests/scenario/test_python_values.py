@@ -92,6 +92,18 @@ def test_a_scenario_with_tunables_is_hashed_and_does_not_change() -> None:
         setattr(scenario, "fill", 0.8)  # noqa: B010 - type checkers see it too
 
 
+def test_another_layout_puts_aside_what_the_first_has_shown() -> None:
+    shown = Scenario(layout="raidz2x8", fill=0.5, evidence=["scrub=25h"])
+    assert shown.replace(layout="4*mirror2").evidence is None
+    assert shown.replace(layout="raidz2x8", fill=0.6).evidence == shown.evidence
+    own = shown.replace(layout="4*mirror2", evidence=["scrub=9h"])
+    assert own.evidence is not None
+    assert own.evidence != shown.evidence
+    assert (
+        zsim.predict(shown, layout="mirror2", drive_size="4TB").provenance["scenario"].get("evidence") is None
+    )
+
+
 def test_fill_puts_alloc_aside_in_a_changed_scenario_too() -> None:
     assert Scenario(**POOL).replace(alloc="2T") == Scenario(layout="raidz2x6", alloc="2T")
     with pytest.raises(InputError, match="give one of the two"):

@@ -235,6 +235,7 @@ def stated_fields(given: Given) -> dict[str, object]:
         if "fill" in there or "alloc" in there:
             data = {name: value for name, value in data.items() if name not in ("fill", "alloc")}
         data |= there
+        data = _of_layout(data, by_hand.get("layout"))
     tunables = [f"tunables.{'='.join(key_value(text, '--tunable'))}" for text in words(given, "tunable")]
     data = files.apply_overrides(data, [*words(given, "settings"), *tunables])
     stated, held = stated_by_flags(given), data.get("evidence")
@@ -250,6 +251,16 @@ def stated_fields(given: Given) -> dict[str, object]:
         # What a file tells of a repair is none of what is asked.
         fields = {name: value for name, value in fields.items() if name not in OF_REPAIR or name in by_hand}
     return fields
+
+
+def _of_layout(data: dict[str, object], layout: object) -> dict[str, object]:
+    """Return fields without what a pool of another layout has shown, and say so."""
+    from zsim.scenario import files
+
+    kept = files.of_layout(data, layout)
+    if len(kept) < len(data):
+        notice(f"the evidence is of {data['layout']}, and does not count for {layout}.")
+    return kept
 
 
 def _stated_by_hand(given: Given) -> dict[str, object]:

@@ -13,6 +13,7 @@ from zsim.base.files import replace_file
 from zsim.base.model_data import FILE_ENDINGS
 from zsim.base.reading import MAX_MODEL, content_mark, read_text, toml_of
 from zsim.base.units import format_bytes_exactly, format_drive_size_exactly
+from zsim.scenario.layout import Layout
 from zsim.scenario.loads.named import found_beside
 from zsim.scenario.words import CAPACITIES, DATA_SIZES
 
@@ -156,7 +157,27 @@ def put_aside(data: Mapping[str, object], stated: Collection[str]) -> dict[str, 
 
 def over(data: Mapping[str, object], changes: Mapping[str, object]) -> dict[str, object]:
     """Return fields with others over them, which put those aside that say the same (None: not stated)."""
-    return {**put_aside(data, [name for name, value in changes.items() if value is not None]), **changes}
+    kept = put_aside(data, [name for name, value in changes.items() if value is not None])
+    return {**of_layout(kept, changes.get("layout")), **changes}
+
+
+def of_layout(data: Mapping[str, object], layout: object) -> dict[str, object]:
+    """Return fields without what a pool of another layout has shown.
+
+    Parameters
+    ----------
+    data : Mapping
+    layout : object
+        The layout that is stated over them; None: none is.
+    """
+    told = data.get("layout")
+    if layout is None or told is None or "evidence" not in data:
+        return dict(data)
+    try:
+        same = Layout.parse(str(told)) == Layout.parse(str(layout))
+    except InputError:
+        return dict(data)
+    return dict(data) if same else {name: value for name, value in data.items() if name != "evidence"}
 
 
 def apply_overrides(data: Mapping[str, object], settings: Iterable[str]) -> dict[str, object]:

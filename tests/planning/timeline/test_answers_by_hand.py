@@ -180,7 +180,7 @@ def test_the_first_line_says_when_the_pool_is_whole() -> None:
     )
     assert wording.stated(answer()) == ()
     scrubbed: dict[str, Any] = {"passes": (row(0.0, HOUR, HOUR, HOUR, kind="scrub"),), "whole": EVEN * 0.0}
-    assert ": whole all the time; the scrub is over" in wording.headline(answer(**scrubbed))
+    assert ": whole all the time; the scrub ends after" in wording.headline(answer(**scrubbed))
     short = answer(**scrubbed, redundancy=(Level("raidz2-0", 0.0, HOUR, 1),))
     assert ": never whole: nothing replaces what raidz2-0 lacks; the scrub" in wording.headline(short)
     stated = answer(provenance={"scenario": {"layout": "raidz2x6"}})

@@ -273,7 +273,7 @@ def test_a_reboot_beside_a_scrub_is_no_choice_of_what_is_whole_first() -> None:
     scrubs = {"scenario": {"layout": "raidz2x6"}, "running": {"kind": "scrub", "done": "40%"}}
     with pytest.raises(InputError, match="a reboot costs what it has read"):
         decide(scrubs, reboot=True)
-    with pytest.raises(InputError, match="say what else may be done: --replace-too DRIVE"):
+    with pytest.raises(InputError, match="say what else may be done: --replace-too 4"):
         decide(scrubs)
 
 

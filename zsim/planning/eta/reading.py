@@ -171,7 +171,8 @@ def said_paste(text: str, overrides: Sequence[str], stated: Mapping[str, object]
     if "evidence" not in said.fields:
         remedy = "say how far it is, such as 'resilver 34% done after 12 h'"
         raise InputError("zpool status", text, "a running scan is expected", remedy)
-    scenario = Scenario.from_dict(apply_overrides(over(said.fields, stated), overrides))
+    fields = {**over(said.fields, stated), "evidence": said.fields["evidence"]}
+    scenario = Scenario.from_dict(apply_overrides(fields, overrides))
     scans = tuple(each for each in scenario.evidence or () if isinstance(each, RunningScan))
     words = ", ".join(map(shown, said.unread))
     return Paste(

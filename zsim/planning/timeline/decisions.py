@@ -258,7 +258,7 @@ def _nothing_to_choose(now: Plan) -> InputError:
         return NothingToAsk(CHOICE, None, allowed, remedy)
     if now.running is None:
         remedy = "state a running repair (--done 35%), or which drive has failed (--replace-drive 0)"
-        return NothingToAsk(CHOICE, None, "no repair runs or waits", remedy)
+        return NothingToAsk(CHOICE, None, "no repair is running or waiting", remedy)
     left = f"; {format_duration(now.running.left[1])} are left" if now.running.left is not None else ""
     allowed = f"the {now.running.kind} is running and nothing else is planned: all you can do is wait{left}"
     remedy = (
