@@ -19,7 +19,7 @@ from zsim.pool.blocks import BlockTable
 from zsim.pool.measured.block_list import Order, chosen_vdevs, sample_blocks
 from zsim.pool.measured.free_space import placed_by
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
-from zsim.pool.miniature.by_birth import spread_by_birth, spread_by_metaslab
+from zsim.pool.miniature.by_birth import EXTENT, spread_by_birth, spread_by_metaslab
 from zsim.pool.miniature.census import thinned
 from zsim.pool.miniature.gathering import gathered
 from zsim.pool.miniature.shape import MAX_VDEVS
@@ -215,9 +215,11 @@ def in_heaps(case: Case, pool: WorldPopulation) -> BlockTable:
     """Return the blocks of a population with its metaslabs one behind the other; see `gathered`.
 
     Beside clients in several heaps: from a single one in the middle drives seek less far to what these read.
+    Each has its share of blocks: a short run would have as many long seeks between them.
     """
     busy = bool(case.scenario.load or case.timed) and pool.scale > BUSY_HEAPS
-    table, heaps = pool.table, BUSY_HEAPS if busy else 1
+    table = pool.table
+    heaps = max(1, min(BUSY_HEAPS, len(table) // EXTENT)) if busy else 1
     for number, level in pool.levels.items():
         if level.spec.alloc_class == NORMAL:
             table = gathered(table, number, level, case.vdevs[number], heaps)
