@@ -15,7 +15,7 @@ from zsim.pool.blocks import LEVEL_OBJSET, BlockTable
 from zsim.pool.miniature.gathering import LOSS, gathered
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.inputs.population import miniature, pool_miniature
+from zsim.prediction.inputs.population import in_heaps, miniature, pool_miniature
 from zsim.prediction.runs.one_tile import tile_setup
 from zsim.scan.rewritten import comes_once
 
@@ -75,6 +75,21 @@ def test_several_heaps_lie_each_where_its_own_part_has_its_mean() -> None:
         shifts = (four.dva_offset - one.dva_offset)[here][own]
         assert np.ptp(shifts) <= reduced.slab_count * real.row_bytes, "within a heap as in one"
     assert ((four.dva_offset - table.dva_offset)[here] % real.row_bytes == 0).all()
+
+
+@pytest.mark.parametrize(("blocks", "load", "heaps"), [(6_000, 20, 1), (60_000, 20, 4), (60_000, None, 1)])
+def test_beside_clients_a_population_lies_in_as_many_heaps_as_it_has_room_for(
+    blocks: int, load: float | None, heaps: int
+) -> None:
+    """A run of two seconds would have as many long seeks as one of ten: a fifth too long in four heaps."""
+    case = resolved_for(
+        "media-server", "openzfs-2.3", load=[{"kind": "random-read", "rate": load}] if load else ()
+    )
+    placed = in_heaps(case, miniature(case, blocks=blocks))
+    first = placed.dva_vdev[:, 0] == 0
+    begin = np.sort(placed.dva_offset[first, 0])
+    space = case.vdevs[0].slab_bytes * case.vdevs[0].slab_count
+    assert 1 + np.count_nonzero(np.diff(begin) > space / 16) == heaps
 
 
 def test_a_vdev_with_nothing_on_it_stays_as_it_is() -> None:
