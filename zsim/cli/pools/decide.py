@@ -120,14 +120,11 @@ def _state(sources: tuple[str, ...], given: dict[str, object]) -> PastedPool:
     if len(sources) == 1 and sources[0].endswith(".toml"):
         given = given | {"file": sources[0]}
         sources = ()
-    said = None
-    if sources and (words := in_words(sources, given)):
+    words = in_words(sources, given) if sources else {}
+    if words:
         given, sources = given | words, ()
-        stated = stated_fields(given)
-        said = said_pool(stated)
-    else:
-        stated = stated_fields(given)
-    if said is not None:
+    stated = stated_fields(given)
+    if words and (said := said_pool(stated)) is not None:
         return said
     if sources:
         return pasted_pool(sources, stated, CHOICE, by_default(given))

@@ -188,15 +188,15 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     if pool.scale != 1.0:
         pool = replace(pool, table=thinned(pool.table, pool.recipe))
     table = pool.table
-    far = _spread(case, pool, table) if pool.scale != 1.0 and _may_lie_anywhere(case) else None
+    levels = dict(zip(pool.vdevs, pool.recipe.vdevs, strict=True))
+    far = _spread(case, pool, levels, table) if pool.scale != 1.0 and _may_lie_anywhere(case) else None
     by_birth = far is not None and case.release.order != "sorted"
     busy = by_birth and bool(case.load or case.timed)
-    asked = _moved(case, pool, table, spread_by_metaslab) if busy else None
+    asked = _moved(case, levels, table, spread_by_metaslab) if busy else None
     table = far if far is not None and by_birth else table
     data = case.layout.places_of(NORMAL)
     simulated = [number for number in pool.vdevs if number in data]
     held = sum(int(table.dva_asize[table.dva_vdev == number].sum()) for number in simulated)
-    levels = dict(zip(pool.vdevs, pool.recipe.vdevs, strict=True))
     return WorldPopulation(
         table,
         case.alloc / len(data) / (held / len(simulated)),
@@ -218,12 +218,8 @@ def in_heaps(case: Case, pool: WorldPopulation) -> BlockTable:
     Each has its share of blocks: a short run would have as many long seeks between them.
     """
     busy = bool(case.scenario.load or case.timed) and pool.scale > BUSY_HEAPS
-    table = pool.table
-    heaps = max(1, min(BUSY_HEAPS, len(table) // EXTENT)) if busy else 1
-    for number, level in pool.levels.items():
-        if level.spec.alloc_class == NORMAL:
-            table = gathered(table, number, level, case.vdevs[number], heaps)
-    return table
+    heaps = max(1, min(BUSY_HEAPS, len(pool.table) // EXTENT)) if busy else 1
+    return _moved(case, pool.levels, pool.table, partial(gathered, heaps=heaps))
 
 
 def _large_enough(case: Case, blocks: int) -> tuple[PoolMiniature, str]:
@@ -286,22 +282,22 @@ def _may_lie_anywhere(case: Case) -> bool:
     return not known and not kind_of(case.layout.vdevs[0].kind).has_groups
 
 
-def _spread(case: Case, pool: PoolMiniature, table: BlockTable) -> BlockTable:
+def _spread(case: Case, pool: PoolMiniature, levels: Mapping[int, TopLevel], table: BlockTable) -> BlockTable:
     """Return the blocks at distances as in the real pool."""
     if case.release.order != "sorted":
-        return _moved(case, pool, table, spread_by_birth)
+        return _moved(case, levels, table, spread_by_birth)
     txg = pool.recipe.txg_bytes * pool.recipe.metadata_every * expansion(pool.recipe)
-    return _moved(case, pool, table, partial(spread, least=TXGS_TOGETHER * txg / len(pool.recipe.normal)))
+    return _moved(case, levels, table, partial(spread, least=TXGS_TOGETHER * txg / len(pool.recipe.normal)))
 
 
 def _moved(
     case: Case,
-    pool: PoolMiniature,
+    levels: Mapping[int, TopLevel],
     table: BlockTable,
     move: Callable[[BlockTable, int, TopLevel, TopLevel], BlockTable],
 ) -> BlockTable:
     """Return a table with what lies on each data vdev moved."""
-    for number, reduced in zip(pool.vdevs, pool.recipe.vdevs, strict=True):
+    for number, reduced in levels.items():
         if reduced.spec.alloc_class == NORMAL:
             table = move(table, number, reduced, case.vdevs[number])
     return table
