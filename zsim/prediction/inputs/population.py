@@ -19,7 +19,7 @@ from zsim.pool.blocks import BlockTable
 from zsim.pool.measured.block_list import Order, chosen_vdevs, sample_blocks
 from zsim.pool.measured.free_space import placed_by
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
-from zsim.pool.miniature.by_birth import EXTENT, spread_by_birth, spread_by_metaslab
+from zsim.pool.miniature.by_birth import spread_by_birth, spread_by_metaslab
 from zsim.pool.miniature.census import thinned
 from zsim.pool.miniature.gathering import gathered
 from zsim.pool.miniature.shape import MAX_VDEVS
@@ -113,7 +113,7 @@ class WorldPopulation:
     written : int
         Blocks that were written to lay it out, those that are gone and those of other tries among them.
     asked : BlockTable, optional
-        The blocks where clients find them: anywhere, while a scan by birth is in few places at a time.
+        The blocks where clients find them: anywhere, while a scan is in few places at a time.
     note : str
         In what the miniature is not what was asked for; empty if it is.
     """
@@ -191,7 +191,7 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     levels = dict(zip(pool.vdevs, pool.recipe.vdevs, strict=True))
     far = _spread(case, pool, levels, table) if pool.scale != 1.0 and _may_lie_anywhere(case) else None
     by_birth = far is not None and case.release.order != "sorted"
-    busy = by_birth and bool(case.load or case.timed)
+    busy = bool(case.load or case.timed) if by_birth else far is not None and _is_busy(case)
     asked = _moved(case, levels, table, spread_by_metaslab) if busy else None
     table = far if far is not None and by_birth else table
     data = case.layout.places_of(NORMAL)
@@ -215,11 +215,14 @@ def in_heaps(case: Case, pool: WorldPopulation) -> BlockTable:
     """Return the blocks of a population with its metaslabs one behind the other; see `gathered`.
 
     Beside clients in several heaps: from a single one in the middle drives seek less far to what these read.
-    Each has its share of blocks: a short run would have as many long seeks between them.
     """
-    busy = bool(case.scenario.load or case.timed) and pool.scale > BUSY_HEAPS
-    heaps = max(1, min(BUSY_HEAPS, len(pool.table) // EXTENT)) if busy else 1
+    heaps = BUSY_HEAPS if _is_busy(case) and pool.scale > BUSY_HEAPS else 1
     return _moved(case, pool.levels, pool.table, partial(gathered, heaps=heaps))
+
+
+def _is_busy(case: Case) -> bool:
+    """Tell whether clients read so much beside a scan by address that it counts how far drives seek to it."""
+    return bool(case.scenario.load or case.timed)
 
 
 def _large_enough(case: Case, blocks: int) -> tuple[PoolMiniature, str]:

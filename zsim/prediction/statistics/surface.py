@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -27,7 +27,12 @@ from zsim.prediction.statistics.slopes import (
 )
 
 F64 = NDArray[np.float64]
-BEYOND = {"sorted": constant("response.beyond_sorted"), "legacy": constant("response.beyond_legacy")}
+BEYOND = {
+    "sorted": constant("response.beyond_sorted"),
+    "legacy": constant("response.beyond_legacy"),
+    "groups": constant("response.beyond_groups"),
+    "shingled": constant("response.beyond_shingled"),
+}
 """How much larger errors of the median are than the regression states: it knows of no bends."""
 REFERENCE = whole_constant("response.reference_blocks")
 """Blocks of the populations that answers are of, where pools are no smaller."""
@@ -102,6 +107,14 @@ class NextWorld(NamedTuple):
     blocks: int
 
 
+def _error_class(kind: Mapping[str, float]) -> str:
+    """Return among which scenarios the errors of one of a kind were measured."""
+    if kind["shingled"] > 0.0:
+        return "shingled"
+    order = class_of(kind)
+    return "groups" if kind["groups"] > 0.0 and order == "sorted" else order
+
+
 class ResponseSurface:
     """The duration as it depends on the unknowns of one scenario.
 
@@ -123,7 +136,7 @@ class ResponseSurface:
     def __init__(self, case: Case, inputs: Sequence[Unknown], blocks: int = REFERENCE) -> None:
         kind = kind_of_scenario(case)
         self.case, self.inputs, self.prior, self.blocks = case, inputs, prior(kind), float(blocks)
-        self.beyond = BEYOND[class_of(kind)]
+        self.beyond = BEYOND[_error_class(kind)]
         if not inputs:
             # What the one world has of its own is in the level of the scenario.
             self.prior = replace(self.prior, lack=0.0)
