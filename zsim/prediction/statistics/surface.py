@@ -20,7 +20,6 @@ from zsim.prediction.statistics.slopes import (
     SMALL,
     Runs,
     as_weighed,
-    class_of,
     design,
     prior,
     with_open_level,
@@ -29,9 +28,11 @@ from zsim.prediction.statistics.slopes import (
 F64 = NDArray[np.float64]
 BEYOND = {
     "sorted": constant("response.beyond_sorted"),
-    "legacy": constant("response.beyond_legacy"),
+    "uncached": constant("response.beyond_uncached"),
     "groups": constant("response.beyond_groups"),
     "shingled": constant("response.beyond_shingled"),
+    "legacy": constant("response.beyond_legacy"),
+    "legacy_shingled": constant("response.beyond_legacy_shingled"),
 }
 """How much larger errors of the median are than the regression states: it knows of no bends."""
 REFERENCE = whole_constant("response.reference_blocks")
@@ -107,12 +108,16 @@ class NextWorld(NamedTuple):
     blocks: int
 
 
-def _error_class(kind: Mapping[str, float]) -> str:
+def _error_class(case: Case, kind: Mapping[str, float]) -> str:
     """Return among which scenarios the errors of one of a kind were measured."""
+    if kind["legacy"] > 0.0:
+        return "legacy_shingled" if kind["shingled"] > 0.0 else "legacy"
     if kind["shingled"] > 0.0:
         return "shingled"
-    order = class_of(kind)
-    return "groups" if kind["groups"] > 0.0 and order == "sorted" else order
+    if kind["groups"] > 0.0:
+        return "groups"
+    uncached = not case.write_cache and not case.assumed("write_cache") and kind["flash"] == 0.0
+    return "uncached" if uncached else "sorted"
 
 
 class ResponseSurface:
@@ -136,7 +141,7 @@ class ResponseSurface:
     def __init__(self, case: Case, inputs: Sequence[Unknown], blocks: int = REFERENCE) -> None:
         kind = kind_of_scenario(case)
         self.case, self.inputs, self.prior, self.blocks = case, inputs, prior(kind), float(blocks)
-        self.beyond = BEYOND[_error_class(kind)]
+        self.beyond = BEYOND[_error_class(case, kind)]
         if not inputs:
             # What the one world has of its own is in the level of the scenario.
             self.prior = replace(self.prior, lack=0.0)
