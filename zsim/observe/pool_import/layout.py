@@ -422,6 +422,8 @@ def _find_single(outputs: PoolOutputs, vdevs: Sequence[Vdev], tops: Tops, active
         counts = [sum(wanted(leaf) for leaf in vdev.leaves()) for vdev in vdevs]
         return max(counts), counts.index(max(counts))
 
+    if active and (waiting := sum(leaf.waits for vdev in vdevs for leaf in vdev.leaves())):
+        outputs.notes.append(f"{waits_words(waiting)}: it is not in this answer")
     resilvering, place = most(lambda leaf: leaf.resilvering)
     if active and resilvering:
         outputs.find("replace", max(1, min(resilvering, tops.specs[place].tolerance)), "zpool status")

@@ -29,8 +29,8 @@ from zsim.scenario.layout import Layout
 from zsim.scenario.releases.capacity import MIN_DRIVE_BYTES, most_allocated, pool_size, vdev_asize
 from zsim.vdevs.kind import NORMAL
 
-LEAST_SHARE = 0.02
-"""Share done below which what is resilvered tells nothing of the whole: it is printed with two digits."""
+LEAST_SHARE = 0.001
+"""Share done below which what is resilvered tells nothing of the whole: it is printed in steps of 0.0001."""
 
 
 def find_space(outputs: PoolOutputs, tops: Tops) -> None:

@@ -63,6 +63,8 @@ FASTER_LEFT = "its mean rate is that of the data copied so far, and what is left
 LOOK = "compare the drives (zpool iostat -vl 60), look for link resets (dmesg) and for client load"
 UNEXPLAINED = f"nothing known about the pool explains the slow pace: {LOOK}"
 HANGS = "now: look for a drive or a link that hangs (dmesg, zpool events -v)"
+HALF_A_MINUTE = 30.0
+"""What ``0h0m to go`` is of: less than a minute [s]."""
 NOTHING = 1
 """Bytes that releases before 0.8 print of a scan that has done nothing yet, so as not to divide by none."""
 STILL_SLOWER = f"that alone does not explain the slow pace: {LOOK}"
@@ -79,13 +81,18 @@ def zpool_remaining(scan: RunningScan) -> float | None:
     To 0.7 of bytes examined, from 0.8 of bytes issued (zpool_main.c:print_scan_scrub_resilver_status).
     """
     if scan.to_go is not None:
-        return scan.to_go
+        return scan.to_go + (HALF_A_MINUTE if scan.to_go == 0.0 and _in_minutes(scan) else 0.0)
     rate, done, whole = scan.issue_rate, scan.issued, scan.total_issue or scan.total
     if scan.format in ("legacy", "rebuild") and scan.kind not in MOVES:
         rate, done, whole = scan.scan_rate, scan.scanned, scan.total
     if rate is None or rate <= LEAST_RATE or done is None or not whole:
         return None
     return max(0.0, (whole - done) / rate)
+
+
+def _in_minutes(scan: RunningScan) -> bool:
+    """Tell whether zpool prints what is left in whole minutes, those of seconds as none: to 0.7, of a removal."""
+    return scan.format == "legacy" or scan.kind == "remove"
 
 
 def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, case: Case, phase: str) -> str:
@@ -239,7 +246,7 @@ def worries(
     if scan.format == "legacy" and scan.scanned is not None and scan.scanned <= NOTHING:
         said.append(
             "nothing has been scanned yet: the scan has just begun, keeps restarting, or hangs; if that has"
-            " not changed some minutes later, {HANGS.removeprefix('now: ')}"
+            f" not changed some minutes later, {HANGS.removeprefix('now: ')}"
         )
     said.append(f"if it has not finished {_at(at, left.p90)}: nine in ten such scans have")
     return tuple(said)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from zsim.base.units import format_duration, format_fraction
 from zsim.observe.pool_import.gaps import remedy_of
-from zsim.planning.eta.reasons import FAST, SETTLED, SLOW
+from zsim.planning.eta.reasons import FAST, HALF_A_MINUTE, SETTLED, SLOW
 from zsim.planning.eta.records import EtaAnswer, later
 from zsim.scenario.words import in_words
 
@@ -109,7 +109,8 @@ def _zpool(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         short = "too little" if said < answer.remaining_s.p50 else "too much"
         within = _within(said, answer.remaining_s.p50)
         verdict = f"{short}: {answer.zpool_why}" if answer.zpool_why else within
-        yield f"{source} {_time(said)}, {verdict}.", ""
+        words = "less than a minute" if answer.zpool_prints and said == HALF_A_MINUTE else _time(said)
+        yield f"{source} {words}, {verdict}.", ""
 
 
 def _within(said: float, middle: float) -> str:

@@ -60,7 +60,7 @@ def said_layouts(text: str) -> Iterator[SaidLayout | SaidDrives]:
                 size = usual_bytes(nice_bytes(f"{shown['size']}{shown['unit']}") or 0)
                 yield SaidDrives(model_of(f"{size / 10**12:g} TB", size), None)
             return
-    for line in said_lines(text):
+    for line in said_lines(text, labelled=True):
         if _SEVERAL.search(line):
             continue
         for form in _FORMS:
