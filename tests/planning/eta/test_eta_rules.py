@@ -83,6 +83,9 @@ def test_what_is_left_goes_over_the_mean_rate_by_the_counters_of_the_release() -
         "issue_rate": 10.0,
     }
     assert zpool_remaining(scan(**seen, format="0.8-2.1")) == 70.0
+    # 0h0m is of any second of the last minute, 00:00:00 of none.
+    assert zpool_remaining(scan(**seen, format="legacy", to_go=0.0)) == 30.0
+    assert zpool_remaining(scan(**seen, format="0.8-2.1", to_go=0.0)) == 0.0
     assert zpool_remaining(scan(**seen, total_issue=600)) == 30.0
     assert zpool_remaining(scan(**seen, format="legacy")) == 4.0
     assert zpool_remaining(scan(**seen, format="rebuild")) == 4.0

@@ -55,8 +55,8 @@ def said_lines(text: str, *, labelled: bool = False) -> Iterator[str]:
 
     With `labelled` also what stands behind a label (``Array type: 8x 4TB raidz2``), as outputs print it too.
     """
-    for line in text[:MOST_TEXT].split("\n")[:MOST_LINES]:
-        line = _LABEL.sub("", line, 1) if labelled else line
+    lines = text[:MOST_TEXT].split("\n")[:MOST_LINES]
+    for line in (_LABEL.sub("", each, 1) for each in lines) if labelled else lines:
         if SHORTEST <= len(line) <= LONGEST and not _PRINTED.search(line):
             yield line
 

@@ -31,7 +31,7 @@ from zsim.observe.pool_import.given.layout_words import SaidLayout
 from zsim.observe.texts import plain
 from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import GONE, GROUPS, PAIRS, Vdev, repaired_pair, spec_of
-from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
+from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, Layout, VdevSpec
 from zsim.vdevs.kind import kind_of
 
 LAYOUT_REMEDY = "add the output of zpool status or zdb -C for the pool"
@@ -293,6 +293,14 @@ def _cut_off(shown: Sequence[Vdev], status: PoolStatus, outputs: PoolOutputs) ->
     """Return vdevs that are not shown, where those that are cannot hold what is scanned; say so."""
     if status.scan is None or status.unhealthy_only:
         return ()
+    if numbered := _numbered_before(shown, status):
+        outputs.notes.append(
+            "NOT KNOWN: how many vdevs there are: zpool status is cut off, and by its number"
+            f" {plain(shown[-1].name)} is not alone."
+            f" {assumed_words(completed((*shown, *numbered), status.scan))} is assumed: give the whole of"
+            " zpool status"
+        )
+        return numbered
     inventory = outputs.files.inventory()
     known = [inventory.of(leaf.name) for vdev in shown for leaf in vdev.leaves()]
     sizes = [size for each in known if each is not None and (size := model_named(each).size)]
@@ -305,6 +313,21 @@ def _cut_off(shown: Sequence[Vdev], status: PoolStatus, outputs: PoolOutputs) ->
             " status"
         )
     return more
+
+
+def _numbered_before(shown: Sequence[Vdev], status: PoolStatus) -> tuple[Vdev, ...]:
+    """Return vdevs like the last one shown for the numbers that names leave out (vdev.c:vdev_name)."""
+    every = [*shown, *(vdev for vdevs in status.sections.values() for vdev in vdevs)]
+    ids = [int(match[1]) for vdev in every if vdev.children and (match := _ID.search(vdev.name))]
+    count = max(ids, default=-1) + 1 - len(every)
+    last = shown[-1]
+    if status.removal is not None or not last.children or not 0 < count <= MAX_VDEVS:
+        return ()
+    bare = (
+        replace(last, name=f"{last.kind}-{number} (assumed)", state="ONLINE", children=())
+        for number in range(count)
+    )
+    return tuple(padded(vdev, last.drives) for vdev in bare)
 
 
 def _said_layout(outputs: PoolOutputs) -> str:

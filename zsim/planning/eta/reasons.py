@@ -91,7 +91,7 @@ def zpool_remaining(scan: RunningScan) -> float | None:
 
 
 def _in_minutes(scan: RunningScan) -> bool:
-    """Tell whether zpool prints what is left in whole minutes, those of seconds as none: to 0.7, of a removal."""
+    """Tell whether zpool prints what is left in whole minutes: up to 0.7, and of a removal."""
     return scan.format == "legacy" or scan.kind == "remove"
 
 

@@ -253,8 +253,8 @@ def under_way(case: Case, statuses: Sequence[RunningScan]) -> Comparison | NotCo
         why = "it says little about a whole scan" if last.kind == "heal" else NOT_WEIGHED
         return NotCompared(kind, "s", _elapsed(last), why, when)
     replaced = 0 if last.kind == "scrub" else max(1, case.replace)
-    if replaced and (why := _beyond_repair(case, replaced)):
-        return NotCompared(kind, "s", _elapsed(last), why, when)
+    if replaced and (beyond := _beyond_repair(case, replaced)):
+        return NotCompared(kind, "s", _elapsed(last), beyond, when)
     like = FinishedScan(kind=last.kind, duration=1.0)
     wrote = _wrote_much(last.processed, whole_drive_bytes(case, like)) if last.kind == "scrub" else None
     if wrote is not None:
