@@ -193,7 +193,7 @@ def test_what_the_layout_cannot_have_repaired_is_not_simulated(layout: str, evid
     operation = "resilver" if layout.startswith("raidz") else "scrub"
     compared, left = _compared(evidence, layout=layout, operation=operation, alloc="2T")
     assert compared == ()
-    assert left[0].why.startswith(f"{layout.split('*')[-1]} cannot be repaired without")
+    assert left[0].why.startswith(f"{layout.rsplit('*', maxsplit=1)[-1]} cannot be repaired without")
 
 
 def test_vdevs_that_are_known_to_be_unequal_are_simulated_so() -> None:
