@@ -148,3 +148,56 @@ def test_a_scan_that_writes_all_that_it_issues_is_of_one_mirror(lines: str) -> N
     begun = "  scan: resilver in progress since Sat Jan 28 14:25:44 2023"
     paste = read_paste(f"=====\n{begun}\n{lines}\n=====\n")
     assert str(paste.scenario.layout) == "mirror2"
+
+
+SEVERAL = (
+    "The pool was setup as a {}:\n  pool: mypool\n  scan: scrub in progress since Thu Jun 22 17:17:26 2017\n"
+)
+SEVERAL += "\t437G scanned out of 439G at 559M/s, 0h0m to go\n\t0B repaired, 99.56% done\nconfig:\n\n...\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "layout"),
+    [("8x 10 disk raidz2", "8*raidz2x10"), ("10 disk raidz2", "raidz2x10"),
+     ("2 x 3 disk mirror", "2*mirror3"), ("6 disk mirror", "3*mirror2")],
+)  # fmt: skip
+def test_a_sentence_tells_how_many_vdevs_are_so_wide(words: str, layout: str) -> None:
+    assert str(read_paste(SEVERAL.format(words)).scenario.layout) == layout
+
+
+@pytest.mark.parametrize(
+    ("end", "layout", "said"),
+    [
+        ("\t    sdd", "raidz2x6", True),
+        ("\t    sdd    ONLI", "raidz2x6", True),
+        ("\t    sdd    ONLINE", "raidz2x6", True),
+        ("\t    sdd    ONLINE  0", "raidz2x6", True),
+        ("\t    sdd    ONLINE  0 0 0", "raidz2x4", False),
+        ("\tspares\n\t  sdd    AVAIL", "raidz2x3+spare:1", False),
+        ("```", "raidz2x3", False),
+        ("root@nas:~#", "raidz2x3", False),
+    ],
+)
+def test_a_status_that_ends_in_mid_row_goes_on(end: str, layout: str, said: bool) -> None:
+    scan = "resilvered 9.56T in 57h5m with 1 errors on Wed Feb  7 21:00:50 2018"
+    text = status(scan, "raidz2-0\n  sda\n  sdb\n  sdc").partition("\nerrors:")[0].rstrip("\n")
+    found = import_pasted(f"{text}\n{end}")
+    assert str(found.scenario.layout) == layout
+    assert any(note.startswith("NOT KNOWN: how many drives raidz2-0 has") for note in found.notes) == said
+
+
+def test_what_is_written_behind_a_date_is_none_of_it() -> None:
+    scan = "resilvered 10.5G in 0 days 00:00:24 with 0 errors on Sat Aug 15 16:44:09 2020    # noqa"
+    found = import_pasted(status(scan, "mirror-0\n  sda\n  sdb", state="ONLINE"))
+    assert found.progress is not None
+    assert found.progress.date == "Sat Aug 15 16:44:09 2020"
+
+
+def test_a_date_before_the_scan_began_is_of_something_else() -> None:
+    scan = """\
+scrub in progress since Sat Mar 19 18:08:51 2022
+\t37.7G scanned at 1.45G/s, 5.13G issued at 202M/s, 37.7G total
+\t0B repaired, 13.60% done, 00:02:45 to go"""
+    text = status(scan, "mirror-0\n  sda\n  sdb", state="ONLINE")
+    paste = read_paste(f"$ date\nSat 19 Mar 2022 17:13:10 PDT\n{text}")
+    assert paste.at == datetime(2022, 3, 19, 18, 9, 17)

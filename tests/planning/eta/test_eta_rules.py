@@ -59,7 +59,7 @@ def case(operation: str = "resilver", layout: str = "raidz2x6", **more: Any) -> 
     [
         ("resilver", "generic-5400rpm-smr", "generic-7200rpm-cmr", False),
         ("resilver", "generic-7200rpm-cmr", "generic-5400rpm-smr", True),
-        ("scrub", "generic-5400rpm-smr", None, True),
+        ("scrub", "generic-5400rpm-smr", None, False),
     ],
 )
 def test_shingled_drives_are_a_reason_where_they_are_written(

@@ -213,6 +213,9 @@ def running(
     if not scan.active:
         return None
     since = scan.since or (scan.at if scan.state == "running" else None)
+    if at is not None and since is not None and at < since:
+        # A date that was printed before the scan began is of something else.
+        at = None
     legacy = FORMATS.get(scan.form) == "legacy"
     if scan.form == "solaris":
         scan = _in_two_stages(scan)

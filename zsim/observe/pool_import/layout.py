@@ -68,7 +68,7 @@ class Tops:
         cut = source == "zpool status" and status is not None and not status.complete
         last = len(status.vdevs) - 1 if status is not None and status.vdevs else len(vdevs) - 1
         for place, vdev in enumerate(vdevs):
-            whole = _like_the_others(vdevs[: place + 1], outputs) if cut and place == last else vdev
+            whole = _cut_inside(vdevs[: place + 1], outputs) if cut and place == last else vdev
             whole = _with_elided(whole, outputs) if source == "zpool status" else whole
             try:
                 spec = spec_of(whole, with_disks=with_disks)
@@ -172,6 +172,20 @@ def _like_the_others(vdevs: Sequence[Vdev], outputs: PoolOutputs) -> Vdev:
         f" {plain(wider[-1].name)}, {wider[-1].drives}"
     )
     return padded(last, wider[-1].drives)
+
+
+def _cut_inside(vdevs: Sequence[Vdev], outputs: PoolOutputs) -> Vdev:
+    """Return the last vdev of an output that is cut off: like another, else as wide as usual in mid row."""
+    found, status = _like_the_others(vdevs, outputs), outputs.status
+    scan = status.scan if status is not None and status.in_a_row else None
+    if scan is None or not found.parity or found.width or found.drives > vdevs[-1].drives:
+        return found
+    whole = usual(found, scan)
+    outputs.notes.append(
+        f"NOT KNOWN: how many drives {plain(found.name)} has: zpool status is cut off inside it."
+        f" {whole.drives} are assumed: give the whole of zpool status"
+    )
+    return whole
 
 
 def _as_grown(spec: VdevSpec, vdev: Vdev, place: int, outputs: PoolOutputs) -> VdevSpec:

@@ -95,11 +95,16 @@ def _in_minutes(scan: RunningScan) -> bool:
     return scan.format == "legacy" or scan.kind == "remove"
 
 
+def _is_last_minute(scan: RunningScan, left: Span) -> bool:
+    """Tell whether a minute is the last one by zpool, and may be so."""
+    return scan.to_go == 0.0 and _in_minutes(scan) and left.p10 < 2.0 * HALF_A_MINUTE
+
+
 def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, case: Case, phase: str) -> str:
     """Return why zpool's estimate is off; empty where it lies between p10 and p90."""
     if said is None:
         return NOTHING_ISSUED if phase == "metadata scan" else ""
-    if left.p10 <= said <= left.p90:
+    if left.p10 <= said <= left.p90 or _is_last_minute(scan, left):
         return ""
     short = said < left.p10
     several = len(case.layout.data) > 1 and scan.kind == "resilver"
@@ -188,7 +193,9 @@ def slow_reasons(
 
 
 def _written(case: Case) -> set[str]:
-    """Return how the drives record that the operation may write to: of a repair the new ones."""
+    """Return how the drives record that are written to: of a repair the new ones, of a scrub none."""
+    if case.operation == "scrub":
+        return set()
     if case.operation in ("resilver", "rebuild"):
         return {case.new_drive.recording}
     return {case.drive.recording, case.new_drive.recording}

@@ -108,8 +108,11 @@ def _zpool(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         source = "zpool says" if answer.zpool_prints else NO_ESTIMATE
         short = "too little" if said < answer.remaining_s.p50 else "too much"
         within = _within(said, answer.remaining_s.p50)
+        rounded = answer.zpool_prints and said == HALF_A_MINUTE
+        if rounded and answer.remaining_s.p50 <= 2.0 * HALF_A_MINUTE:
+            within = _within(1.0, 1.0)
         verdict = f"{short}: {answer.zpool_why}" if answer.zpool_why else within
-        words = "less than a minute" if answer.zpool_prints and said == HALF_A_MINUTE else _time(said)
+        words = "less than a minute" if rounded else _time(said)
         yield f"{source} {words}, {verdict}.", ""
 
 
