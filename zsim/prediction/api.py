@@ -404,7 +404,7 @@ SLOWEST_COPY = constant("answer.slowest_copy")
 """Of published RAID-Z expansions, against the median pool simulated [1]."""
 RUNS_DECIDE = (
     "the pace of an expansion depends on the length of the allocated runs, which no command prints:"
-    " published ones took 1 to {SLOWEST_COPY} times as long as the median simulated pool"
+    f" published ones took 1 to {SLOWEST_COPY:g} times as long as the median simulated pool"
 )
 
 

@@ -100,7 +100,8 @@ def test_every_finished_scan(line, kind, seconds, resolution, end):
             "resilver in progress since Thu Nov  2 18:20:13 2023\n"
             "\t1.76T scanned at 139G/s, 324K issued at 24.9K/s, 12.3T total\n"
             "\t0B resilvered, 0.00% done, no estimated completion time",
-            ("resilver", "0.8-2.1", "1.76T", "324K", "12.3T", 0.0, None),
+            # Nothing stands in a pair, so that no drive is replaced: one was away.
+            ("heal", "0.8-2.1", "1.76T", "324K", "12.3T", 0.0, None),
         ),
         (
             "resilver in progress for 0h2m, 4.89% done, 0h53m to go\n\t2.95G resilvered",

@@ -300,7 +300,8 @@ def test_links_below_what_the_drive_could_are_told_with_what_they_carry() -> Non
         # A tenth of a drive is 40 GB, so that each has 400; a raidz2 of six holds six times that.
         ({"state": "running", "done": 0.1, "repaired": 40 * 10**9}, 6 * 400 * 10**9),
         ({"state": "running", "done": 0.02, "repaired": 10**9}, 6 * 50 * 10**9),
-        ({"state": "running", "done": 0.019, "repaired": 10**9}, None),  # two digits tell nothing yet
+        ({"state": "running", "done": 0.002, "repaired": 10**8}, 6 * 50 * 10**9),
+        ({"state": "running", "done": 0.0009, "repaired": 10**8}, None),  # one digit tells nothing yet
         ({"state": "running", "done": None, "repaired": 10**9}, None),
         ({"state": "finished", "repaired": 400 * 10**9}, 6 * 400 * 10**9),
         ({"state": "finished", "repaired": (1 << 36) - 1}, None),  # so little may be a heal

@@ -59,7 +59,7 @@ def case(operation: str = "resilver", layout: str = "raidz2x6", **more: Any) -> 
     [
         ("resilver", "generic-5400rpm-smr", "generic-7200rpm-cmr", False),
         ("resilver", "generic-7200rpm-cmr", "generic-5400rpm-smr", True),
-        ("scrub", "generic-5400rpm-smr", None, True),
+        ("scrub", "generic-5400rpm-smr", None, False),
     ],
 )
 def test_shingled_drives_are_a_reason_where_they_are_written(
@@ -83,6 +83,9 @@ def test_what_is_left_goes_over_the_mean_rate_by_the_counters_of_the_release() -
         "issue_rate": 10.0,
     }
     assert zpool_remaining(scan(**seen, format="0.8-2.1")) == 70.0
+    # 0h0m is of any second of the last minute, 00:00:00 of none.
+    assert zpool_remaining(scan(**seen, format="legacy", to_go=0.0)) == 30.0
+    assert zpool_remaining(scan(**seen, format="0.8-2.1", to_go=0.0)) == 0.0
     assert zpool_remaining(scan(**seen, total_issue=600)) == 30.0
     assert zpool_remaining(scan(**seen, format="legacy")) == 4.0
     assert zpool_remaining(scan(**seen, format="rebuild")) == 4.0

@@ -75,6 +75,7 @@ def test_what_no_calendar_has_is_said_so() -> None:
         (None, "", "zpool gives no estimate."),
         (None, "it has not begun", "zpool gives no estimate: it has not begun."),
         (3 * HOUR, "", "zpool says 3 h, which agrees."),
+        (30.0, "", "zpool says less than a minute, sooner than expected here, but within the interval."),
         (2 * HOUR, "it counts what is skipped", "zpool says 2 h, too little: it counts what is skipped."),
         (4 * HOUR, "it counts what is skipped", "zpool says 4 h, too much: it counts what is skipped."),
     ],

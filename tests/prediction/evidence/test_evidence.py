@@ -180,6 +180,22 @@ def test_a_resilver_that_wrote_little_is_a_heal() -> None:
     assert "counted as a heal" in left[0].why
 
 
+@pytest.mark.parametrize(
+    ("layout", "evidence"),
+    [
+        ("disk", "resilver=11h"),
+        ("2*disk", {"what": "running", "kind": "resilver", "done": 0.4, "elapsed": 9000, "processed": "1T"}),
+        ("raidz1x6", {"what": "finished", "kind": "resilver", "duration": "11h", "drives": 2}),
+    ],
+)
+def test_what_the_layout_cannot_have_repaired_is_not_simulated(layout: str, evidence: object) -> None:
+    """A pool that was a mirror then, say: a lone drive without itself has nothing to be read from."""
+    operation = "resilver" if layout.startswith("raidz") else "scrub"
+    compared, left = _compared(evidence, layout=layout, operation=operation, alloc="2T")
+    assert compared == ()
+    assert left[0].why.startswith(f"{layout.rsplit('*', maxsplit=1)[-1]} cannot be repaired without")
+
+
 def test_vdevs_that_are_known_to_be_unequal_are_simulated_so() -> None:
     pair = {"layout": "2*mirror2", "drive_size": "4TB"}
     (alike,), _ = _compared("scrub=7h", **pair, alloc="4.3T")

@@ -299,7 +299,7 @@ def test_two_answers_weigh_by_the_inverse_of_their_variances() -> None:
     ("fields", "is_open"),
     [
         ({"scanned": T}, True), ({"scanned": 10 * T}, False), ({"scanned": round(9.94 * T)}, True),
-        ({"scanned": round(9.96 * T)}, False), ({"scanned": 0}, False), ({"scanned": T, "kind": "resilver"}, False),  # noqa: E501
+        ({"scanned": round(9.96 * T)}, False), ({"scanned": 0}, True), ({"scanned": T, "kind": "resilver"}, False),  # noqa: E501
         ({"scanned": T, "total": None}, False), ({"done": 0.3}, True), ({}, False),
         ({"scanned": 10 * T, "format": "legacy"}, True),
     ],

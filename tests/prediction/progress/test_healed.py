@@ -88,9 +88,14 @@ def test_what_is_due_of_what_is_scanned_is_due_of_the_rest() -> None:
 
 def test_only_of_what_an_outage_left_the_end_is_open() -> None:
     whole = visiting(format="2.2+", scanned=4 * TB, total_issue=16 * GB, issued=4 * GB)
-    for scan in (visiting("resilver"), visiting(scanned=0), whole):
+    for scan in (visiting("resilver"), whole):
         assert ends(WORLD, [scan]) == [(WORLD, (scan,))]
     assert ends(WORLD, []) == [(WORLD, ())]
+    # Before anything is visited it ends no sooner than after the shortest outage that was reported.
+    shares = [(scan.total or 0) / (4 * TB) for _, (scan,) in ends(WORLD, [visiting(scanned=0)])]
+    assert shares == sorted(shares)
+    assert 0.004 < shares[0] < 0.008
+    assert 0.5 < shares[-1] < 1.0
     assert visited_share(visiting(scanned=None, done=0.25)) == 0.25
 
 

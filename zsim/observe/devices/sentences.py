@@ -20,6 +20,7 @@ _PRINTED = re.compile(
     r"\b(?:ONLINE|DEGRADED|FAULTED|OFFLINE|UNAVAIL|REMOVED|AVAIL|INUSE)\b|/dev/|^[ \t]{0,12}[\w ]{2,14}:[ \t]"
     r"|[{}<>=]|^\S{1,40}[@:][^ ]{0,40}[#$] "
 )
+_LABEL = re.compile(r"^[ \t]{0,12}[\w ]{2,14}:[ \t]{1,8}")
 _SIZE = re.compile(r"(?<![\w.])(\d{1,2}(?:\.\d)?) ?TB\b", re.IGNORECASE)
 LARGEST_TB = 36.0
 _LINK = re.compile(r"\b(?:are|is|were|all|of|with|have)\b|:", re.IGNORECASE)
@@ -49,9 +50,13 @@ class SaidDrives:
     count: int | None
 
 
-def said_lines(text: str) -> Iterator[str]:
-    """Yield the lines of a text that a person may have written: no row of an output."""
-    for line in text[:MOST_TEXT].split("\n")[:MOST_LINES]:
+def said_lines(text: str, *, labelled: bool = False) -> Iterator[str]:
+    """Yield the lines of a text that a person may have written: no row of an output.
+
+    With `labelled` also what stands behind a label (``Array type: 8x 4TB raidz2``), as outputs print it too.
+    """
+    lines = text[:MOST_TEXT].split("\n")[:MOST_LINES]
+    for line in (_LABEL.sub("", each, 1) for each in lines) if labelled else lines:
         if SHORTEST <= len(line) <= LONGEST and not _PRINTED.search(line):
             yield line
 

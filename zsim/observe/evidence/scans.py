@@ -22,6 +22,8 @@ FORMATS: dict[str, StatusFormat] = {
     "2.2": "2.2+", "json": "2.2+",
 }  # fmt: skip
 WHOLE_MINUTES = 60.0
+ATTACHED = ("special", "dedup", "logs", "log")
+"""Sections of vdevs to which drives are attached."""
 HEAL_SHARE = 0.25
 """A resilver that wrote less than this share of what lies on one drive has healed, not filled one: drives
 that were filled got 0.5 to 1.06 of it in reported pairs of scans, outages repaired 0.004 to 0.17."""
@@ -154,7 +156,7 @@ def _passes_over(scan: Scan, pool: PoolThen) -> bool:
 def _filled(scan: Scan, pool: PoolThen, done: float) -> bool:
     """Tell whether a drive got most of what a new one would have: the old one of its pair was detached."""
     full = pool.on_one_drive()
-    return full is not None and scan.repaired is not None and scan.repaired >= MOSTLY * done * full
+    return bool(scan.repaired) and full is not None and (scan.repaired or 0) >= MOSTLY * done * full
 
 
 def resilvered_together(vdevs: Sequence[Vdev]) -> int:
@@ -173,7 +175,19 @@ def repaired_as(status: PoolStatus) -> Literal["returned", "replaced", ""]:
     if marked and all(vdev.parity and not child.children for vdev, child in marked):
         return "returned"
     shown = status.complete and not status.unhealthy_only
+    if not marked:
+        # In its first minutes none is marked: what has been written is counted from the first block on.
+        marked = [(vdev, child) for vdev in status.vdevs for child in vdev.children if child.children]
+        wrote = status.scan is not None and status.scan.repaired
+        if shown and not marked and not wrote and _takes_no_other(status):
+            return "returned"
     return "replaced" if not shown and any(child.kind == "replacing" for _, child in marked) else ""
+
+
+def _takes_no_other(status: PoolStatus) -> bool:
+    """Tell whether no drive can be attached to a vdev of a pool, as one can to a lone drive or a mirror."""
+    others = (vdev for key, vdevs in status.sections.items() if key in ATTACHED for vdev in vdevs)
+    return bool(status.vdevs) and all(vdev.parity for vdev in (*status.vdevs, *others))
 
 
 def _is_marked(vdev: Vdev) -> bool:
@@ -199,6 +213,9 @@ def running(
     if not scan.active:
         return None
     since = scan.since or (scan.at if scan.state == "running" else None)
+    if at is not None and since is not None and at < since:
+        # A date that was printed before the scan began is of something else.
+        at = None
     legacy = FORMATS.get(scan.form) == "legacy"
     if scan.form == "solaris":
         scan = _in_two_stages(scan)

@@ -31,7 +31,7 @@ from zsim.observe.pool_import.given.layout_words import SaidLayout
 from zsim.observe.texts import plain
 from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import GONE, GROUPS, PAIRS, Vdev, repaired_pair, spec_of
-from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
+from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, Layout, VdevSpec
 from zsim.vdevs.kind import kind_of
 
 LAYOUT_REMEDY = "add the output of zpool status or zdb -C for the pool"
@@ -68,7 +68,7 @@ class Tops:
         cut = source == "zpool status" and status is not None and not status.complete
         last = len(status.vdevs) - 1 if status is not None and status.vdevs else len(vdevs) - 1
         for place, vdev in enumerate(vdevs):
-            whole = _like_the_others(vdevs[: place + 1], outputs) if cut and place == last else vdev
+            whole = _cut_inside(vdevs[: place + 1], outputs) if cut and place == last else vdev
             whole = _with_elided(whole, outputs) if source == "zpool status" else whole
             try:
                 spec = spec_of(whole, with_disks=with_disks)
@@ -172,6 +172,20 @@ def _like_the_others(vdevs: Sequence[Vdev], outputs: PoolOutputs) -> Vdev:
         f" {plain(wider[-1].name)}, {wider[-1].drives}"
     )
     return padded(last, wider[-1].drives)
+
+
+def _cut_inside(vdevs: Sequence[Vdev], outputs: PoolOutputs) -> Vdev:
+    """Return the last vdev of an output that is cut off: like another, else as wide as usual in mid row."""
+    found, status = _like_the_others(vdevs, outputs), outputs.status
+    scan = status.scan if status is not None and status.in_a_row else None
+    if scan is None or not found.parity or found.width or found.drives > vdevs[-1].drives:
+        return found
+    whole = usual(found, scan)
+    outputs.notes.append(
+        f"NOT KNOWN: how many drives {plain(found.name)} has: zpool status is cut off inside it."
+        f" {whole.drives} are assumed: give the whole of zpool status"
+    )
+    return whole
 
 
 def _as_grown(spec: VdevSpec, vdev: Vdev, place: int, outputs: PoolOutputs) -> VdevSpec:
@@ -293,6 +307,14 @@ def _cut_off(shown: Sequence[Vdev], status: PoolStatus, outputs: PoolOutputs) ->
     """Return vdevs that are not shown, where those that are cannot hold what is scanned; say so."""
     if status.scan is None or status.unhealthy_only:
         return ()
+    if numbered := _numbered_before(shown, status):
+        outputs.notes.append(
+            "NOT KNOWN: how many vdevs there are: zpool status is cut off, and by its number"
+            f" {plain(shown[-1].name)} is not alone."
+            f" {assumed_words(completed((*shown, *numbered), status.scan))} is assumed: give the whole of"
+            " zpool status"
+        )
+        return numbered
     inventory = outputs.files.inventory()
     known = [inventory.of(leaf.name) for vdev in shown for leaf in vdev.leaves()]
     sizes = [size for each in known if each is not None and (size := model_named(each).size)]
@@ -305,6 +327,21 @@ def _cut_off(shown: Sequence[Vdev], status: PoolStatus, outputs: PoolOutputs) ->
             " status"
         )
     return more
+
+
+def _numbered_before(shown: Sequence[Vdev], status: PoolStatus) -> tuple[Vdev, ...]:
+    """Return vdevs like the last one shown for the numbers that names leave out (vdev.c:vdev_name)."""
+    every = [*shown, *(vdev for vdevs in status.sections.values() for vdev in vdevs)]
+    ids = [int(match[1]) for vdev in every if vdev.children and (match := _ID.search(vdev.name))]
+    count = max(ids, default=-1) + 1 - len(every)
+    last = shown[-1]
+    if status.removal is not None or not last.children or not 0 < count <= MAX_VDEVS:
+        return ()
+    bare = (
+        replace(last, name=f"{last.kind}-{number} (assumed)", state="ONLINE", children=())
+        for number in range(count)
+    )
+    return tuple(padded(vdev, last.drives) for vdev in bare)
 
 
 def _said_layout(outputs: PoolOutputs) -> str:
@@ -422,6 +459,8 @@ def _find_single(outputs: PoolOutputs, vdevs: Sequence[Vdev], tops: Tops, active
         counts = [sum(wanted(leaf) for leaf in vdev.leaves()) for vdev in vdevs]
         return max(counts), counts.index(max(counts))
 
+    if active and (waiting := sum(leaf.waits for vdev in vdevs for leaf in vdev.leaves())):
+        outputs.notes.append(f"{waits_words(waiting)}: it is not in this answer")
     resilvering, place = most(lambda leaf: leaf.resilvering)
     if active and resilvering:
         outputs.find("replace", max(1, min(resilvering, tops.specs[place].tolerance)), "zpool status")

@@ -64,13 +64,15 @@ def _find_by_signs(outputs: PoolOutputs, form: str) -> None:
             "release", _by_pool_version()[config.version], f"pool version {config.version} of zdb -C"
         )
         return
-    if form == "legacy":
+    if form == "legacy" or (form not in _by_form() and _is_before_sorted(outputs)):
         _find_legacy(outputs)
     elif form in _by_form():
         name, says, since = _by_form()[form]
         _infer(outputs, *_in_time(outputs, name, says, since))
     elif outputs.listed is not None and "ckpoint" not in outputs.listed.columns:
         _find_legacy(outputs)
+    elif older := _in_use(outputs):
+        _infer(outputs, *older)
     else:
         outputs.notes.append(
             f"the ZFS release is not shown: {DEFAULT_RELEASE} is assumed; add the output of zfs version"
@@ -94,8 +96,26 @@ def _numbers(name: str) -> tuple[int, ...]:
 def _year(outputs: PoolOutputs) -> int | None:
     """Return the year in which a status was printed, as far as it tells."""
     status = outputs.status
-    dates = [status.at, status.scan.at if status.scan is not None else None] if status is not None else []
+    dates = [status.at, *(scan.at for scan in status.scans)] if status is not None else []
     return max((date.year for date in dates if date is not None), default=None)
+
+
+def _is_before_sorted(outputs: PoolOutputs) -> bool:
+    """Tell whether a status was printed before most systems ran any release with a sorted scan."""
+    year = _year(outputs)
+    first = min(load_release(each).year for each in release_names() if each.startswith("openzfs-"))
+    return year is not None and year < first
+
+
+def _in_use(outputs: PoolOutputs) -> tuple[str, str] | None:
+    """Return the release that most systems ran when a status was printed; None from the default one on."""
+    year = _year(outputs)
+    if year is None or year >= load_release(DEFAULT_RELEASE).year:
+        return None
+    known = {each: load_release(each).year for each in release_names() if each.startswith("openzfs-")}
+    before = {each: since for each, since in known.items() if since <= year}
+    latest = max(before, key=before.__getitem__, default=None)
+    return None if latest is None else (latest, f"this is of {year}, when most systems ran it")
 
 
 def _in_time(outputs: PoolOutputs, name: str, says: str, since: str) -> tuple[str, str]:

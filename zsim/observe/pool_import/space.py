@@ -25,12 +25,13 @@ from zsim.observe.pool_import.vdev_sizes import (
 from zsim.observe.texts import plain
 from zsim.observe.zpool.listing import Space
 from zsim.observe.zpool.scan import Scan, to_examine
+from zsim.observe.zpool.status import PoolStatus
 from zsim.scenario.layout import Layout
 from zsim.scenario.releases.capacity import MIN_DRIVE_BYTES, most_allocated, pool_size, vdev_asize
 from zsim.vdevs.kind import NORMAL
 
-LEAST_SHARE = 0.02
-"""Share done below which what is resilvered tells nothing of the whole: it is printed with two digits."""
+LEAST_SHARE = 0.001
+"""Share done below which what is resilvered tells nothing of the whole: it is printed in steps of 0.0001."""
 
 
 def find_space(outputs: PoolOutputs, tops: Tops) -> None:
@@ -197,8 +198,14 @@ def _alloc(outputs: PoolOutputs, tops: Tops) -> tuple[int | None, str]:
         (files.pointers.allocated if files.pointers is not None else None, "sum of zdb -Lbbbbb"),
         (files.statistics.allocated if files.statistics is not None else None, "bp allocated of zdb -b"),
         (seen.space.alloc if seen is not None else None, "alloc of zpool iostat"),
+        (_expanded(status) if tops.whole == 1 else None, "what the last expansion copied"),
     )
     return next(((alloc, source) for alloc, source in known if alloc), (None, ""))
+
+
+def _expanded(status: PoolStatus | None) -> int | None:
+    """Return what was allocated on a vdev when its last expansion ended [bytes]."""
+    return status.expansion.copied if status is not None and status.expansion is not None else None
 
 
 def _of_scan(scan: Scan | None, vdevs: int) -> tuple[int | None, str]:

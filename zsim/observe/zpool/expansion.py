@@ -13,7 +13,7 @@ from zsim.observe.zpool.scan import Function, Scan
 _RUNS = re.compile(r"expansion of (raidz[123]?-\d{1,6}) (?:in progress|paused)\b", re.ASCII)
 _SINCE = re.compile(r" since (\S{1,12} \S{1,12} .{1,20}? \d{4})\b", re.ASCII)
 _COPIED = re.compile(rf"({NUMBER}) ?/ ?({NUMBER}) copied(?: at ({NUMBER})/s)?", re.ASCII)
-_OVER = re.compile(rf"expanded (raidz[123]?-\d{{1,6}}) copied {NUMBER} in ", re.ASCII)
+_OVER = re.compile(rf"expanded (raidz[123]?-\d{{1,6}}) copied ({NUMBER}) in ", re.ASCII)
 _DONE = re.compile(r"(\d{1,4}(?:[.,]\d{1,4})?)% done", re.ASCII)
 _EVACUATES = re.compile(r"Evacuation of ([^\s\x00-\x1f]{1,200}) in progress\b", re.ASCII)
 _EVACUATED = re.compile(rf"({NUMBER}) copied out of ({NUMBER})(?: at ({NUMBER})/s)?", re.ASCII)
@@ -30,17 +30,20 @@ class Expansion:
         Name of the top-level vdev.
     scan : Scan or None
         How far it is; None of one that is over.
+    copied : int or None
+        What one that is over has copied: all that was allocated, with its parity [bytes].
     """
 
     vdev: str
     scan: Scan | None = None
+    copied: int | None = None
 
 
 def read_expansion(lines: Sequence[str]) -> Expansion | None:
     """Read the lines of an ``expand:`` section, the first without its key; None where they tell of none."""
     text = _one_line(lines)
     if over := _OVER.search(text):
-        return Expansion(over[1])
+        return Expansion(over[1], copied=nice_bytes(over[2]))
     runs = _RUNS.search(text)
     if runs is None:
         return None

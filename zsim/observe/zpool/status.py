@@ -48,6 +48,8 @@ from zsim.observe.zpool.vdev_tree import (
 )
 
 MAX_POOLS = 1000
+LEAST_ROWS = 3
+"""A header, the pool and a vdev, which is further in."""
 _KEYS = (
     "pool", "id", "state", "status", "action", "see", "scan", "scrub", "scan warning", "remove", "expand",
     "checkpoint", "comment", "config", "errors", "dedup",
@@ -92,6 +94,7 @@ _FOR = re.compile(
     r"(scrub|resilver) in progress(?: for (\d{1,6}h\d{1,2}m)|(?=, \d{1,3}(?:[.,]\d{1,4})?% done))", re.ASCII
 )
 """The first releases print no time."""
+_DATE = re.compile(r"\b\w{3} \w{3} {1,2}\d{1,2} [\d:]{8} \d{4}\b", re.ASCII)
 _DONE_SHARE = re.compile(r"(\d{1,3}(?:[.,]\d{1,4})?)% done", re.ASCII)
 _STARTED = re.compile(r"scrub started on (.{10,40})")
 _OUT_OF = re.compile(rf"({NUMBER}) scanned out of ({NUMBER})(?: at ({NUMBER})/s)?", re.ASCII)
@@ -139,6 +142,8 @@ class PoolStatus:
         Whether sizes below 1K carry a unit, as they do from 0.7 on (``0B``; zpool_util.c:zfs_nicebytes).
     complete : bool
         Whether the output goes on to its ``errors:`` line.
+    in_a_row : bool
+        Whether it ends within the row of a vdev.
     expansion : Expansion or None
         The RAID-Z expansion that runs, or was the last.
     removal : Removal or None
@@ -161,6 +166,7 @@ class PoolStatus:
     tabbed: bool = False
     with_bytes: bool = False
     complete: bool = True
+    in_a_row: bool = False
     expansion: Expansion | None = None
     removal: Removal | None = None
     error_scrub: str = ""
@@ -307,6 +313,7 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         tabbed=any(line.startswith("\t") for lines in block.scans for line in lines[1:]),
         with_bytes=any(_BYTES.search(line) for lines in block.scans for line in lines),
         complete="errors" in block.lines,
+        in_a_row="errors" not in block.lines and _ends_in_a_row(block.lines.get("config", [])),
         expansion=expansion,
         removal=removal,
         error_scrub=next(filter(None, map(_error_scrub, block.scans)), ""),
@@ -344,6 +351,21 @@ def _with_rows(scan: Scan, vdevs: Sequence[Vdev]) -> Scan:
     notes = (_REPAIRED.search(leaf.note) for vdev in vdevs for leaf in vdev.leaves())
     told = [size for note in notes if note and (size := nice_bytes(note[1])) is not None]
     return replace(scan, repaired=max(told)) if told else scan
+
+
+def _ends_in_a_row(lines: Sequence[tuple[int, str]]) -> bool:
+    """Tell whether the last row is less than a name, a state and three counters, as those before it are."""
+    shown = [line.expandtabs(8) for _, line in lines if line.strip()]
+    rows, indents = [line.split() for line in shown], [len(line) - len(line.lstrip()) for line in shown]
+    if len(rows) < LEAST_ROWS or indents[-1] <= indents[1]:
+        return False
+    if rows[-1][0] in SECTIONS or rows[-1][1:2] in (["AVAIL"], ["INUSE"]):
+        return False
+    whole = len(("NAME", "STATE", "READ", "WRITE", "CKSUM"))
+    begun = all(each.isdigit() for each in rows[-1][2:]) and any(
+        state.startswith(rows[-1][1] if rows[-1][1:] else "") for state in _STATES
+    )
+    return begun and len(rows[-1]) < whole <= len(rows[-2])
 
 
 def _sections(lines: Sequence[tuple[int, str]], name: str) -> dict[str, tuple[Vdev, ...]]:
@@ -419,9 +441,15 @@ def _dated(text: str) -> tuple[str, str]:
 _FUNCTIONS: dict[str, Function] = {"scrub": "scrub", "resilver": "resilver", "rebuild": "rebuild"}
 
 
+def _alone(text: str) -> str:
+    """Return a date without what somebody has written behind it."""
+    date = _DATE.search(text)
+    return date[0] if date else text.strip()
+
+
 def _finished_long_ago(match: re.Match[str]) -> Scan:
     """Return a scan that is over, as releases before pool version 28 print it."""
-    date = (match[4] or "").strip()
+    date = _alone(match[4] or "")
     return Scan(
         _FUNCTIONS[match[1]], "finished", form="legacy", date=date, at=moment(date),
         elapsed=duration(match[2]), errors=whole(match[3]),
@@ -438,7 +466,7 @@ def _running_long_ago(match: re.Match[str], text: str) -> Scan:
 def _finished(match: re.Match[str]) -> Scan:
     rebuilt = bool(match[2]) or match[1] == "rebuilt"
     function: Function = "scrub" if match[1].startswith("scrub") else "rebuild" if rebuilt else "resilver"
-    date = (match[6] or "").strip()
+    date = _alone(match[6] or "")
     return Scan(
         function,
         "finished",

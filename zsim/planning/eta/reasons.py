@@ -63,6 +63,8 @@ FASTER_LEFT = "its mean rate is that of the data copied so far, and what is left
 LOOK = "compare the drives (zpool iostat -vl 60), look for link resets (dmesg) and for client load"
 UNEXPLAINED = f"nothing known about the pool explains the slow pace: {LOOK}"
 HANGS = "now: look for a drive or a link that hangs (dmesg, zpool events -v)"
+HALF_A_MINUTE = 30.0
+"""What ``0h0m to go`` is of: less than a minute [s]."""
 NOTHING = 1
 """Bytes that releases before 0.8 print of a scan that has done nothing yet, so as not to divide by none."""
 STILL_SLOWER = f"that alone does not explain the slow pace: {LOOK}"
@@ -79,7 +81,7 @@ def zpool_remaining(scan: RunningScan) -> float | None:
     To 0.7 of bytes examined, from 0.8 of bytes issued (zpool_main.c:print_scan_scrub_resilver_status).
     """
     if scan.to_go is not None:
-        return scan.to_go
+        return scan.to_go + (HALF_A_MINUTE if scan.to_go == 0.0 and _in_minutes(scan) else 0.0)
     rate, done, whole = scan.issue_rate, scan.issued, scan.total_issue or scan.total
     if scan.format in ("legacy", "rebuild") and scan.kind not in MOVES:
         rate, done, whole = scan.scan_rate, scan.scanned, scan.total
@@ -88,11 +90,21 @@ def zpool_remaining(scan: RunningScan) -> float | None:
     return max(0.0, (whole - done) / rate)
 
 
+def _in_minutes(scan: RunningScan) -> bool:
+    """Tell whether zpool prints what is left in whole minutes: up to 0.7, and of a removal."""
+    return scan.format == "legacy" or scan.kind == "remove"
+
+
+def _is_last_minute(scan: RunningScan, left: Span) -> bool:
+    """Tell whether a minute is the last one by zpool, and may be so."""
+    return scan.to_go == 0.0 and _in_minutes(scan) and left.p10 < 2.0 * HALF_A_MINUTE
+
+
 def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, case: Case, phase: str) -> str:
     """Return why zpool's estimate is off; empty where it lies between p10 and p90."""
     if said is None:
         return NOTHING_ISSUED if phase == "metadata scan" else ""
-    if left.p10 <= said <= left.p90:
+    if left.p10 <= said <= left.p90 or _is_last_minute(scan, left):
         return ""
     short = said < left.p10
     several = len(case.layout.data) > 1 and scan.kind == "resilver"
@@ -181,7 +193,9 @@ def slow_reasons(
 
 
 def _written(case: Case) -> set[str]:
-    """Return how the drives record that the operation may write to: of a repair the new ones."""
+    """Return how the drives record that are written to: of a repair the new ones, of a scrub none."""
+    if case.operation == "scrub":
+        return set()
     if case.operation in ("resilver", "rebuild"):
         return {case.new_drive.recording}
     return {case.drive.recording, case.new_drive.recording}
@@ -239,7 +253,7 @@ def worries(
     if scan.format == "legacy" and scan.scanned is not None and scan.scanned <= NOTHING:
         said.append(
             "nothing has been scanned yet: the scan has just begun, keeps restarting, or hangs; if that has"
-            " not changed some minutes later, {HANGS.removeprefix('now: ')}"
+            f" not changed some minutes later, {HANGS.removeprefix('now: ')}"
         )
     said.append(f"if it has not finished {_at(at, left.p90)}: nine in ten such scans have")
     return tuple(said)

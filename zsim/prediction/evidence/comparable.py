@@ -47,6 +47,7 @@ ACTIVITIES: tuple[tuple[ActivityQuantity, str, float], ...] = (
 IN_WORDS = {"read_request": "size of reads", "write_request": "size of writes"}
 NOT_OF = {"source": ("write_rate", "write_request"), "target": ("read_rate", "read_request")}
 """What drives of a role are not compared by: those that are read write nothing for the scan."""
+REPAIRS = ("resilver", "rebuild")
 AT_ITS_PACE = "would take {} in total at its pace so far"
 
 
@@ -133,6 +134,8 @@ def unfit(case: Case, scan: FinishedScan) -> str | None:
     """Return why a finished scan says nothing of this operation; None where it does."""
     if scan.kind == "heal":
         return "a heal repairs what was written during an outage: it says nothing about a whole scan"
+    if scan.kind in REPAIRS and (why := _beyond_repair(case, scan.drives or max(1, case.replace))):
+        return why
     whole = whole_drive_bytes(case, scan)
     if scan.kind == "scrub":
         return _wrote_much(scan.processed, whole)
@@ -142,6 +145,15 @@ def unfit(case: Case, scan: FinishedScan) -> str | None:
             f"{format_bytes(round(whole))}: counted as a heal, which says nothing about a whole scan"
         )
     return None
+
+
+def _beyond_repair(case: Case, replaced: int) -> str | None:
+    """Return why no pool of this layout can be repaired so; None where it can."""
+    vdev = case.layout.vdevs[0]
+    if replaced <= vdev.tolerance:
+        return None
+    drives = "a drive" if replaced == 1 else f"{replaced} drives"
+    return f"{vdev} cannot be repaired without {drives}: it was another layout then"
 
 
 def _wrote_much(repaired: float | None, whole: float) -> str | None:
@@ -241,6 +253,8 @@ def under_way(case: Case, statuses: Sequence[RunningScan]) -> Comparison | NotCo
         why = "it says little about a whole scan" if last.kind == "heal" else NOT_WEIGHED
         return NotCompared(kind, "s", _elapsed(last), why, when)
     replaced = 0 if last.kind == "scrub" else max(1, case.replace)
+    if replaced and (beyond := _beyond_repair(case, replaced)):
+        return NotCompared(kind, "s", _elapsed(last), beyond, when)
     like = FinishedScan(kind=last.kind, duration=1.0)
     wrote = _wrote_much(last.processed, whole_drive_bytes(case, like)) if last.kind == "scrub" else None
     if wrote is not None:

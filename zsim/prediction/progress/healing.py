@@ -14,13 +14,16 @@ from zsim.scenario.evidence import RunningScan
 NODES = whole_constant("progress.open_nodes")
 LEAST_VISITED = constant("progress.least_likely")
 """Share visited below which its logarithm says nothing."""
+LEAST_HEALED = constant("progress.least_healed")
+"""Share of what lies on a drive that the shortest of reported outages has left to repair."""
 Case = tuple[Course, tuple[RunningScan, ...]]
 
 
 def is_open(scan: RunningScan) -> bool:
     """Tell whether a scan may be over at any share done: of one that has visited all it is known."""
     whole = scan.format != "legacy" and (scan.scanned or 0) >= WHOLE * (scan.total or math.inf)
-    return scan.kind == "heal" and bool(scan.total) and visited_share(scan) > 0.0 and not whole
+    told = bool(scan.total) if scan.scanned is not None else scan.done is not None
+    return scan.kind == "heal" and told and not whole
 
 
 def visited_share(scan: RunningScan) -> float:
@@ -44,11 +47,12 @@ def ends(course: Course, scans: Sequence[RunningScan]) -> list[Case]:
     What is older than the outage is pruned with all below it, and counted nowhere (OpenZFS
     dsl_scan.c:dsl_scan_visitbp), so that the scan ends at the share of ALLOC that was written since: between
     what is visited already and all of it, and nobody prints where.  Its logarithm is taken as uniform between
-    the two, as of a quantity of unknown size (Jeffreys, Theory of Probability, 1961, 3.1).
+    the two, as of a quantity of unknown size (Jeffreys, Theory of Probability, 1961, 3.1).  Before anything
+    is visited the least is what the shortest of reported outages left to repair.
     """
     if not scans or not is_open(scans[-1]):
         return [(course, tuple(scans))]
-    seen = max(visited_share(scans[-1]), LEAST_VISITED)
+    seen = max(visited_share(scans[-1]) or LEAST_HEALED, LEAST_VISITED)
     places = [1.0 - (place + 0.5) / NODES for place in range(NODES)]
     return [
         (_shorter(course, seen**place), tuple(_ended(scan, course, seen**place) for scan in scans))
@@ -73,7 +77,7 @@ def _ended(scan: RunningScan, course: Course, share: float) -> RunningScan:
     whole = round(share * (scan.total or 0))
     if scan.format not in ("0.8-2.1", "2.2+") or not scan.scanned or scan.issued is None:
         done = None if scan.done is None else min(1.0, scan.done / share)
-        return scan.model_copy(update={"total": whole, "done": done})
+        return scan.model_copy(update={"total": whole or None, "done": done})
     issued, due = _repairs(scan, course)
     total_issue = max(round(due / scan.scanned * whole), issued, 1)
     return scan.model_copy(

@@ -149,7 +149,23 @@ def with_clocks(scans: Sequence[RunningScan]) -> list[RunningScan]:
                 scan = scan.model_copy(update={"elapsed": seconds, "elapsed_is_pass": clock == "pass"})
             latest[clock] = done, seconds
         found.append(scan)
-    return found
+    return _by_shares(found)
+
+
+def _by_shares(scans: list[RunningScan]) -> list[RunningScan]:
+    """Return dated statuses that show nothing but shares with the times that an even pace tells."""
+    told = [each for each in scans if each.at is not None and each.done]
+    if not told[1:] or any(clock_of(each)[0] is not None for each in scans):
+        return scans
+    first, last = told[0], told[-1]
+    gained = (last.done or 0.0) - (first.done or 0.0)
+    seconds = _dated(last.model_copy(update={"since": first.at})) or 0.0
+    if gained <= 0.0 or seconds <= 0.0:
+        return scans
+    return [
+        each.model_copy(update={"elapsed": (each.done or 0.0) / gained * seconds}) if each in told else each
+        for each in scans
+    ]
 
 
 def _counted(scan: RunningScan, clock: Clock) -> tuple[float | None, float | None]:

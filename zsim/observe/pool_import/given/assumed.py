@@ -14,6 +14,7 @@ from zsim.observe.pool_import.given.pasted_forms import (
     HEAD,
     as_status_of_page,
     as_status_of_progress,
+    as_status_of_shares,
     unfolded,
 )
 from zsim.observe.zpool import status_json
@@ -62,7 +63,10 @@ def as_status(text: str) -> str:
     text = unfolded(text)
     if recognises(text):
         return text
-    ways = (_of_lone_lines, _of_counters, as_status_of_progress, as_status_of_page, _of_table, _of_sentence)
+    ways = (
+        _of_lone_lines, _of_counters, as_status_of_progress, as_status_of_page, _of_table, _of_sentence,
+        as_status_of_shares,
+    )  # fmt: skip
     return next((found for way in ways if (found := way(text)) is not None), text)
 
 
@@ -156,15 +160,17 @@ def width_of(scan: Scan, replaced: int = 1) -> int | None:
     """Return how many drives a vdev has by what a resilver wrote; 1: each holds all, None: it does not tell.
 
     From 2.2 on what is issued are the blocks of the vdev under repair, with their parity, of which each of
-    its drives holds its share (dsl_scan.c:count_block_issued).
+    its drives holds its share (dsl_scan.c:count_block_issued).  Before, those of all vdevs count as well: of
+    a pool of one mirror alone no more is issued than written.
     """
-    counts = scan.form in ("2.2", "json") and scan.function == "resilver" and scan.issued and scan.repaired
-    if not counts or (scan.repaired or 0) < TELLING:
+    issued = scan.issued if scan.issued is not None or scan.form != "legacy" else scan.scanned
+    if scan.function != "resilver" or not issued or (scan.repaired or 0) < TELLING:
         return None
-    share = replaced * (scan.issued or 0) / (scan.repaired or 1)
+    share = replaced * issued / (scan.repaired or 1)
     width = round(share)
     near = abs(share - width) <= WIDTH_WITHIN * share and replaced <= width <= WIDEST
-    return width if near and width != ASSUMED_MIRROR else None
+    of_one = scan.form in ("2.2", "json") or width == 1
+    return width if near and of_one and width != ASSUMED_MIRROR else None
 
 
 def usual(vdev: Vdev, scan: Scan) -> Vdev:

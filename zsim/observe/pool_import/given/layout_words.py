@@ -22,6 +22,7 @@ _TOPOLOGY = re.compile(
 )
 """Of the topology of a pool in the web interface of TrueNAS SCALE: ``1 x RAIDZ2 | 8 wide | 14.55 TiB``."""
 _COUNTED = r"(?P<wide>\d{1,3})"
+_TIMES = r"(?P<times>\d{1,3})"
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
@@ -29,7 +30,7 @@ _FORMS = tuple(
         rf"[^.;\n]{{0,60}}?\b{_KIND}\b",
         rf"\b{_KIND}\b(?: pool| vdev| array)?,? (?:of |with |over |on )?{_COUNTED}"
         r"(?: ?[x\u00d7*]| (?:drives|disks|hdds|wide)\b)",
-        rf"(?<![\w.]){_COUNTED}[ -]?(?:wide|drives?|disks?|hdds?)(?: wide)?,?"
+        rf"(?<![\w.])(?:{_TIMES} ?[x\u00d7*] ?)?{_COUNTED}[ -]?(?:wide|drives?|disks?|hdds?)(?: wide)?,?"
         rf" (?:in |as |in a |as a )?{_KIND}\b",
     )
 )
@@ -60,19 +61,20 @@ def said_layouts(text: str) -> Iterator[SaidLayout | SaidDrives]:
                 size = usual_bytes(nice_bytes(f"{shown['size']}{shown['unit']}") or 0)
                 yield SaidDrives(model_of(f"{size / 10**12:g} TB", size), None)
             return
-    for line in said_lines(text):
+    for line in said_lines(text, labelled=True):
         if _SEVERAL.search(line):
             continue
         for form in _FORMS:
             if (match := form.search(line)) and (one := _one(match)):
-                yield SaidLayout(one)
+                times = match.groupdict().get("times") or "1"
+                yield SaidLayout(one if times == "1" else f"{times}*{one}")
                 break
 
 
 def _one(match: re.Match[str]) -> str:
     """Return the vdev, or the mirrors, of a match; empty where it can be none."""
     wide, has_parity = int(match["wide"]), match["kind"].lower().startswith("raid")
-    in_pairs = not has_parity and wide > 3 and wide % 2 == 0 and "times" not in match.groupdict()
+    in_pairs = not has_parity and wide > 3 and wide % 2 == 0 and not match.groupdict().get("times")
     one = word_of_parity(int(match["parity"] or 1) if has_parity else 0, 2 if in_pairs else wide)
     layout = f"{wide // 2}*{one}" if in_pairs else one
     try:

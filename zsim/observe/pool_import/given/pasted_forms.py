@@ -39,6 +39,11 @@ _PROGRESS = re.compile(
     rf" {NUMBER}(?: / {NUMBER})? issued at {NUMBER}/s[^\n]{{0,60}})$",
     re.MULTILINE,
 )
+_SHARES = re.compile(
+    rf"^[ \t]{{0,24}}(?P<counters>{NUMBER} (?P<what>resilvered|repaired),"
+    r" \d{1,3}(?:[.,]\d{1,4})?% done[^\n]{0,60})$",
+    re.MULTILINE | re.ASCII,
+)
 _PAGE_SCAN = re.compile(
     r"^[ \t]{0,12}(?P<what>Resilvering|Scrub In Progress):?\s{0,4}(?P<done>\d{1,3}(?:[.,]\d{1,4})?) ?%",
     re.MULTILINE,
@@ -97,6 +102,18 @@ def as_status_of_progress(text: str) -> str | None:
         for dated, since, counters in _dated(found)
     )
     return "".join([_PROGRESS.sub("", text), "\n", *statuses])
+
+
+def as_status_of_shares(text: str) -> str | None:
+    """Return what ``zpool status | grep done`` leaves as statuses, in place; None without any."""
+    if _SHARES.search(text) is None:
+        return None
+
+    def told(line: re.Match[str]) -> str:
+        what = "scrub" if line["what"] == "repaired" else "resilver"
+        return f"{HEAD}  scan: {what} in progress\n\t{line['counters']}\n"
+
+    return _SHARES.sub(told, text, MOST_LINES)
 
 
 def _dated(found: list[re.Match[str]]) -> Iterator[tuple[str, str, str]]:
