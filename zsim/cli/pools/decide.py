@@ -8,7 +8,7 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.base.parsed import table
-from zsim.cli.common import exclusive, print_json, progress, show
+from zsim.cli.common import exclusive, print_json, progress, show, show_assumed_of
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import by_default, in_words, scenario_options, stated_fields
 from zsim.cli.help import GroupedCommand
@@ -75,6 +75,7 @@ def command(
     commands, in files or piped (zpool status tank | zsim decide - --reboot). The best comes first.
     """
     from zsim.planning.timeline.decisions import decide
+    from zsim.scenario.model import Scenario
 
     exclusive({"FILE": " ".join(sources) or None, "--scenario": given["file"]})
     asked = sources or ((str(given["file"]),) if given["file"] else ())
@@ -105,6 +106,7 @@ def command(
         print_json(found.to_dict())
     else:
         show(found)
+        show_assumed_of(Scenario.from_dict(table(plan, "scenario")))
 
 
 def _is_sick(plan: dict[str, object]) -> bool:

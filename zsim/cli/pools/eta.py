@@ -21,6 +21,7 @@ from zsim.cli.common import (
     print_json,
     progress,
     show,
+    show_assumed,
     whole_number,
 )
 from zsim.cli.computing import announced_compilation
@@ -105,6 +106,7 @@ def command(
         print_json(answer.to_dict())
     else:
         show(answer)
+        show_assumed(answer.assumptions)
 
 
 def answer_of(
