@@ -459,6 +459,10 @@ def _scenario(
         fields["alloc"] = to_examine(scan, len(Layout.parse(str(fields["layout"])).data))
     if "product" in stated:
         fields.pop("release", None)
+        begun = scan.since or scan.at
+        if begun is not None:
+            # Products set tunables by the hour.
+            fields.setdefault("begins", f"{begun:%a %H:%M}".lower())
     elif imported is None and scan.form == "legacy":
         fields["release"] = "zol-0.7"
     elif imported is None:
