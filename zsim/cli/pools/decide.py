@@ -79,7 +79,7 @@ def command(
 
     exclusive({"FILE": " ".join(sources) or None, "--scenario": given["file"]})
     asked = sources or ((str(given["file"]),) if given["file"] else ())
-    state = _state(asked, {**given, "file": None})
+    state = _state(asked, {**given, "file": None}, running)
     plan, places = state.plan, state.places
     stated = {"done": done, "kind": running, "drives": _numbers(drives, "--drives", places)}
     stated["waiting"] = _numbers(waiting, "--waiting", places)
@@ -114,8 +114,8 @@ def _is_sick(plan: dict[str, object]) -> bool:
     return any(table(plan, "scenario").get(name) for name in ("slow", "attached", "bad_sectors"))
 
 
-def _state(sources: tuple[str, ...], given: dict[str, object]) -> PastedPool:
-    """Return what is stated: the scenario, and the scan of a status."""
+def _state(sources: tuple[str, ...], given: dict[str, object], running: str | None) -> PastedPool:
+    """Return what is stated: the scenario, and the scan of a status; `running`: what a flag says of it."""
     from zsim.planning.timeline.decisions import CHOICE, state_of
     from zsim.scenario.model import Scenario
 
@@ -132,7 +132,7 @@ def _state(sources: tuple[str, ...], given: dict[str, object]) -> PastedPool:
         return pasted_pool(sources, stated, CHOICE, by_default(given))
     if stated.get("layout") is None:
         raise InputError("layout", None, "the pool is not described", "write for instance --layout raidz2x6")
-    scenario = Scenario.from_dict(stated)
+    scenario = Scenario.from_dict({"operation": "scrub", **stated} if running == "scrub" else stated)
     plan = {"scenario": scenario.stated(), **state_of(scenario.stated(), scenario.evidence or ())}
     return PastedPool(plan, {})
 

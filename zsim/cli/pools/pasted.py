@@ -111,7 +111,7 @@ def said_pool(fields: Mapping[str, object]) -> PastedPool | None:
 def running_pool(
     sources: Sequence[str], text: str | None, stated: dict[str, object], by_default: Collection[str] = ()
 ) -> PastedPool | None:
-    """Return what files tell of a pool on which a resilver or rebuild runs; None where none goes on.
+    """Return what files tell of a pool on which a resilver, rebuild or scrub runs; None where none goes on.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def running_pool(
     stated = less_told(stated, by_default, text, names)
     imported = _imported(text, names, stated)
     scan = imported.progress
-    if scan is None or not scan.active or scan.function not in ("resilver", "rebuild"):
+    if scan is None or not scan.active or scan.function not in ("resilver", "rebuild", "scrub"):
         return None
     found, _ = _running(imported, text, names, stated, "")
     if found is not None:
