@@ -44,7 +44,7 @@ def answer(capsys: Capture, *words: str) -> dict[str, object]:
 @pytest.mark.parametrize("status", POOLS, indirect=True)
 def test_whether_to_stop_a_load_is_answered_while_a_scrub_runs(status: str, capsys: Capture) -> None:
     found = answer(capsys, "decide", status, "--load", "backup 100MB/s")
-    names = [each["name"] for each in found["alternatives"]]  # type: ignore[attr-defined]
+    names = [each["alternative"] for each in found["alternatives"]]  # type: ignore[attr-defined]
     assert names == ["stop the load now", "wait"]
 
 
@@ -68,7 +68,7 @@ def test_a_timeline_takes_a_scrub_of_plain_disks(status: str, capsys: Capture) -
 @pytest.mark.parametrize("status", ["raidz2"], indirect=True)
 def test_a_slow_drive_may_be_taken_offline_for_a_scrub(status: str, capsys: Capture) -> None:
     found = answer(capsys, "decide", status, "--slow", "1:3")
-    names = [each["name"] for each in found["alternatives"]]  # type: ignore[attr-defined]
+    names = [each["alternative"] for each in found["alternatives"]]  # type: ignore[attr-defined]
     assert names == ["wait", "take drive 1 offline until the pass has ended"]
 
 

@@ -159,7 +159,7 @@ def _planned(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Plan
     from zsim.planning.timeline.api import timeline
 
     for name in ("hours", "mttr"):
-        if (value := getattr(inputs, name)) is not None:
+        if (value := getattr(inputs, name)) is not None and not scrubs(plan):
             raise InputError(f"--{name}", value, "the plan says how long its repairs take", "leave it out")
     if inputs.chosen_method != "chain":
         raise InputError("method", inputs.chosen_method, "plans are solved as chains", "leave it out")
