@@ -332,7 +332,7 @@ def test_aged_drives_are_drawn_at_the_hazard_of_the_years_to_come() -> None:
     assert (found.time.min() >= 0, found.time.max() <= 5 * YEAR) == (True, True)
     assert found.history.max() < 2000
     assert len(set(found.history)) > 1800, "three failures each"
-    # The later half of the years has what is left then of the first drives, (15**2 - 12.5**2) of their hazard.
+    # The later half of the years: of what is left of the first drives (15**2 - 12.5**2) of their hazard.
     later = math.exp(-(12.5**2 - 10**2) / scale**2) - math.exp(-(15**2 - 10**2) / scale**2)
     assert np.mean(found.time > 2.5 * YEAR) == pytest.approx(later / first, abs=0.02)
 
