@@ -19,7 +19,7 @@ from zsim.pool.blocks import BlockTable
 from zsim.pool.measured.block_list import Order, chosen_vdevs, sample_blocks
 from zsim.pool.measured.free_space import placed_by
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
-from zsim.pool.miniature.by_birth import EXTENT, spread_by_birth, spread_by_metaslab
+from zsim.pool.miniature.by_birth import SEGMENT, spread_by_birth, spread_by_metaslab
 from zsim.pool.miniature.census import thinned
 from zsim.pool.miniature.gathering import gathered
 from zsim.pool.miniature.shape import MAX_VDEVS
@@ -218,7 +218,7 @@ def in_heaps(case: Case, pool: WorldPopulation) -> BlockTable:
     Each has its share of blocks: a short run would have as many long seeks between them.
     """
     busy = bool(case.scenario.load or case.timed) and pool.scale > BUSY_HEAPS
-    heaps = max(1, min(BUSY_HEAPS, len(pool.table) // EXTENT)) if busy else 1
+    heaps = max(1, min(BUSY_HEAPS, len(pool.table) // SEGMENT)) if busy else 1
     return _moved(case, pool.levels, pool.table, partial(gathered, heaps=heaps))
 
 
