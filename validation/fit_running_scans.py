@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import ZsimError
 from zsim.prediction.progress.course import Course
+from zsim.prediction.progress.least import above
 from zsim.prediction.progress.moments import PoolFacts, with_clocks
 from zsim.prediction.progress.noise import Noise, fitted_noise, progress_number
 from zsim.prediction.progress.remaining import Remaining, remaining
@@ -181,9 +182,10 @@ def tried(rows: Sequence[Row], values: dict[str, float]) -> Tried:
 def score(answer: Remaining, row: Row) -> float:
     """Return the logarithm of the density of the logarithm of the true duration."""
     left = np.maximum(row.truth - row.begin - answer.known_s, 1e-9)
-    spreads = np.maximum(answer.total_spreads, 1e-4)
-    away = (np.log(left) - answer.total_logs) / spreads
-    density = answer.weights * np.exp(-0.5 * away**2) / (spreads * math.sqrt(2.0 * math.pi) * left)
+    spreads, least = np.maximum(answer.unknown.spreads, 1e-4), answer.unknown.least
+    away = (np.log(left) - answer.unknown.logs) / spreads
+    possible = np.where(away >= least, answer.weights / above(least), 0.0)
+    density = possible * np.exp(-0.5 * away**2) / (spreads * math.sqrt(2.0 * math.pi) * left)
     return math.log((1.0 - FLOOR) * float(density.sum()) * row.truth + FLOOR * FLAT)
 
 

@@ -252,7 +252,8 @@ def test_every_command_with_json_has_a_schema(capsys: Capture) -> None:
         for word, each in inner:
             if any("--json" in parameter.opts for parameter in each.params):
                 with_json.add(f"{name} {word}".strip())
-    missing = {each for each in with_json if each not in (*MODELS, *SHAPES)}
+    # What a scenario's schema looks like is the dialect's to say.
+    missing = {each for each in with_json if each not in (*MODELS, *SHAPES, "scenario schema")}
     assert not missing, "add them to zsim/cli/tools/schema.py"
 
 
@@ -297,10 +298,9 @@ def test_a_tunable_set_as_a_field_is_told_its_flag(name: str, capsys: pytest.Cap
     assert "state a tunable with --tunable NAME=VALUE" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["-q", "--verbose"])
-def test_an_option_of_zsim_itself_is_told_where_it_stands(option: str, capsys: Capture) -> None:
-    assert main(["compare", "raidz2x6", option]) == 2
-    assert f"write it before the command: zsim {option} compare.\n" in capsys.readouterr().err
+def test_an_option_of_zsim_itself_is_told_where_it_stands(capsys: Capture) -> None:
+    assert main(["eta", "--version"]) == 2
+    assert "write it before the command: zsim --version eta.\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -283,6 +283,7 @@ def test_a_whole_run_is_scaled_by_what_its_population_is_short_of(monkeypatch: p
     pool = miniature(world, blocks=500)
     done = run(records=records(np.linspace(21.0, 95.0, 200), write=True))
     monkeypatch.setattr(courses, "totals", lambda result: {"resilvered_bytes": 7.0})
+    monkeypatch.setattr(courses, "transfer_s", lambda result: 60.0)
     result = courses.MemberResult(100.0, 0.0, 0.0, 0.0, 1.0, done, plane_model(world))
     course = courses.whole_course(world, Member(), replace(pool, scale=2.0), result)
     assert course.visit_s == 40.0
@@ -290,3 +291,4 @@ def test_a_whole_run_is_scaled_by_what_its_population_is_short_of(monkeypatch: p
     assert course.tail_s == pytest.approx(5.0)
     assert math.isclose(course.issue_s + course.tail_s, 2.0 * 75.0 + 5.0)
     assert course.repaired == 7.0
+    assert course.transfer == pytest.approx(60.0 / 150.0)

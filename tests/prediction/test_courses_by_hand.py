@@ -36,6 +36,7 @@ def a_course(
     monkeypatch.setattr(courses, "sampled_shape", lambda run: LINE)
     monkeypatch.setattr(courses, "busiest", lambda result: (kind, 0.5, number))
     monkeypatch.setattr(courses, "totals", lambda result: {"resilvered_bytes": 7})
+    monkeypatch.setattr(courses, "transfer_s", lambda result: 69.0)
     monkeypatch.setattr(courses, "window_share", lambda case, model: 0.01)
     monkeypatch.setattr(courses, "discrepancy", lambda case: 0.3)
     monkeypatch.setattr(courses, "_sick", lambda case: 0.4)
@@ -68,6 +69,9 @@ def test_a_course_has_the_phases_of_its_run_at_the_size_of_the_pool(monkeypatch:
     assert found.tail_s == pytest.approx(24.0)
     assert found.issue_s == pytest.approx(400.0 - 100.0 - 24.0)
     assert (found.repaired, found.needed, found.window) == (7.0, 0.5, 0.01)
+    assert found.transfer == pytest.approx(69.0 / 276.0)
+    # Of a pool of a few GB nobody knows what its drives are.
+    assert a_course(monkeypatch, alloc="5GB", fill=None).transfer == 0.0
     assert found.discrepancy == pytest.approx(0.5)
 
 

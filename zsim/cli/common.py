@@ -7,16 +7,18 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Protocol
 
 import click
 
 from zsim.base.errors import InputError, is_unsafe, printable
-from zsim.cli.loudness import is_quiet
+from zsim.cli.loudness import is_quiet, is_verbose
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
+    from zsim.scenario.model import Scenario
 
 COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 PLAIN_WIDTH = 100  # of output that goes to a file or a pipe
@@ -201,6 +203,29 @@ def exclusive(given: dict[str, object]) -> None:
         raise InputError(
             names[1], given[names[1]], f"it excludes {names[0]}", f"give only one of {', '.join(given)}"
         )
+
+
+def show_assumed_of(scenario: Scenario) -> None:
+    """Print what is assumed of a pool, where -v asks for it."""
+    if is_verbose():
+        from zsim.case.resolve import resolve
+
+        show_assumed([each.to_dict() for each in resolve(scenario).assumptions])
+
+
+def show_assumed(assumptions: Sequence[Mapping[str, object]]) -> None:
+    """Print what is not stated of a pool and what is taken for it, where -v asks for it."""
+    if not is_verbose() or not assumptions:
+        return
+    from zsim.prediction.answer.sections import Section, rendered
+    from zsim.prediction.answer.tables import Grid
+    from zsim.scenario.words import in_words
+
+    rows = tuple(
+        (in_words(str(each["field"])), str(each["text"]), str(each["why"])) for each in assumptions
+    )
+    click.echo()
+    show(rendered("Assumptions", (Section("", grid=Grid(("not stated", "taken", "why"), rows)),)))
 
 
 class Savable(Protocol):

@@ -232,9 +232,7 @@ def stated_fields(given: Given) -> dict[str, object]:
     named, data, by_hand = given_names(given.get("file")), defaults(), _stated_by_hand(given)
     if named:
         there = fields_in(named, by_hand, word(given, "piped"))
-        if "fill" in there or "alloc" in there:
-            data = {name: value for name, value in data.items() if name not in ("fill", "alloc")}
-        data |= there
+        data = files.put_aside(data, there) | there
         data = _of_layout(data, by_hand.get("layout"))
     tunables = [f"tunables.{'='.join(key_value(text, '--tunable'))}" for text in words(given, "tunable")]
     data = files.apply_overrides(data, [*words(given, "settings"), *tunables])

@@ -79,14 +79,20 @@ def fields_in_words(
     InputError
         When it says two things of one, or no layout.
     """
-    from zsim.observe.pool_import.given.pool_in_words import may_be_words
+    said = sentence_in(names, stated)
+    return None if said is None else _said(said, " ".join(names), stated, tell=tell)
+
+
+def sentence_in(names: Sequence[str], stated: Collection[str]) -> PoolInWords | None:
+    """Return how what stands in the place of files reads as a sentence; None of files, or of no pool."""
+    from zsim.observe.pool_import.given.pool_in_words import may_be_words, pool_in_words
 
     if not may_be_words(names) or any(Path(name).exists() for name in names):
         return None
     text = " ".join(names)
     if len(text.split()) == 1 and not _is_pool(text):
         return None
-    return said_fields(text, stated, tell=tell)
+    return pool_in_words(text, needs_layout="layout" not in stated)
 
 
 def _is_pool(word: str) -> bool:
@@ -105,8 +111,11 @@ def said_fields(text: str, stated: Collection[str], *, tell: bool = True) -> dic
     from zsim.observe.pool_import.given.pool_in_words import pool_in_words
 
     said = pool_in_words(text, needs_layout="layout" not in stated)
-    if said is None:
-        return None
+    return None if said is None else _said(said, text, stated, tell=tell)
+
+
+def _said(said: PoolInWords, text: str, stated: Collection[str], *, tell: bool) -> dict[str, object]:
+    """Return the fields of a sentence, and tell how it was read; with a layout beside it, it is refused."""
     layout = stated.get("layout") if isinstance(stated, Mapping) else None
     if layout is not None and "layout" in said.fields:
         allowed = f"{shown(' '.join(text.split()), 60)} is a layout too"

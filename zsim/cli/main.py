@@ -15,7 +15,7 @@ import click
 import zsim
 from zsim.base.errors import InputError, cut, printable
 from zsim.base.machine.lightly import begin_lightly, end_at_once
-from zsim.cli.loudness import begin_telling, versions
+from zsim.cli.loudness import QUIET, VERBOSE, begin_telling, versions, with_loudness
 from zsim.cli.streams import give_up_stdout, hold_streams
 
 EXIT_BAD_INPUT = 2
@@ -96,7 +96,7 @@ class LazyGroup(click.Group):
         command = importlib.import_module(f"zsim.cli.{entry.module}").command
         if not isinstance(command, click.Command):
             raise TypeError(f"zsim.cli.{entry.module}.command is not a click command")
-        return command
+        return with_loudness(command)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, then the options."""
@@ -159,8 +159,8 @@ a plan:              zsim predict --layout raidz2x6 --fill 62% --drive-size 18TB
     callback=print_version,
     help="Print the version; with -v those of Python and libraries, and where caches and defaults are.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Report on stderr what is read, and how long it takes.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no notices on stderr; errors only.")
+@click.option("-v", "--verbose", is_flag=True, help=VERBOSE)
+@click.option("-q", "--quiet", is_flag=True, help=QUIET)
 def cli(verbose: bool, quiet: bool) -> None:
     """Run a command."""
     begin_telling(verbose, quiet)

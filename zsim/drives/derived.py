@@ -219,3 +219,34 @@ def seconds_to_read_all(drive: DriveParameters) -> float:
         return drive.capacity_bytes / min(drive.flash_read_rate, drive.interface_rate)
     zone = drive.capacity_bytes / len(drive.zone_rates)
     return math.fsum(zone / min(rate, drive.interface_rate) for rate in drive.zone_rates)
+
+
+def seconds_to_write(drive: DriveParameters, amount: float) -> float:
+    """Return the least time in which a drive takes an amount of data.
+
+    Parameters
+    ----------
+    drive : DriveParameters
+    amount : float
+        [bytes]; what is more than the capacity counts as that.
+
+    Returns
+    -------
+    float
+        One sequential write on the outermost, fastest zones that hold it, each at ``min(zone rate, interface
+        rate)``; of flash, whose write rates differ by the state of its cells, at the interface rate [s].
+
+    Examples
+    --------
+    >>> disk = DriveParameters(capacity_bytes=4 * 10**12, zone_rates=(200e6, 100e6))
+    >>> seconds_to_write(disk, 3e12)
+    20000.0
+    """
+    left = min(amount, float(drive.capacity_bytes))
+    if drive.kind == "flash":
+        return left / drive.interface_rate
+    zone, found = drive.capacity_bytes / len(drive.zone_rates), 0.0
+    for rate in drive.zone_rates:
+        found += min(zone, left) / min(rate, drive.interface_rate)
+        left = max(0.0, left - zone)
+    return found

@@ -36,6 +36,7 @@ from zsim.prediction.progress.case_priors import (
     discrepancy,
     drifts,
     even_courses,
+    is_small,
     knowledge,
     known_tilt,
     one_sweep,
@@ -53,7 +54,7 @@ from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.progress.open_share import with_share
 from zsim.prediction.runs.member import MemberResult, whole_setup
 from zsim.prediction.runs.one_tile import is_tile, run_pool
-from zsim.prediction.summary import busiest, totals
+from zsim.prediction.summary import busiest, totals, transfer_s
 from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
 from zsim.scenario.evidence import MOVES
 from zsim.scenario.releases.capacity import metaslab_shift, vdev_capacity
@@ -190,6 +191,9 @@ class CourseWork(Work):
             vdevs=len(self.case.layout.data),
             open_share=open_share(self.case),
             suspect=retries(self.case),
+            transfer=0.0
+            if is_small(self.case)
+            else min(1.0, transfer_s(result) / max(time_s - visit - tail, 1e-9)),
         )
 
 
@@ -293,6 +297,7 @@ def whole_course(world: Case, member: Member, pool: WorldPopulation, result: Mem
         name=world_name(member),
         vdevs=len(world.layout.data),
         open_share=open_share(world),
+        transfer=min(1.0, transfer_s(result) / max(issue * pool.scale, 1e-9)),
     )
 
 

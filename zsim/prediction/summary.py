@@ -11,6 +11,7 @@ import numpy as np
 from zsim.base.constants import constant
 from zsim.base.units import format_duration, format_percent
 from zsim.case.case import Case
+from zsim.drives.derived import seconds_to_write
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import TO_SPARE, PlaneModel
 from zsim.operation.background.removal import MAPPING_ENTRY
@@ -454,6 +455,20 @@ def totals(result: MemberResult) -> dict[str, int]:
         "written_bytes": int(rows["write_bytes"].sum() * scale),
         "io_count": int(result.run.children * scale),
     }
+
+
+def transfer_s(result: MemberResult) -> float:
+    """Return the least time that moving the data of a scan takes, at the size of the real pool [s].
+
+    What the drive with most to write has to write, sequentially and at the rate of its medium; of a scan that
+    writes nothing, what is read.
+    """
+    rows = result.run.leaves
+    moved = rows["scan_write_bytes"] if rows["scan_write_bytes"].any() else rows["scan_read_bytes"]
+    return max(
+        seconds_to_write(leaf.drive, float(amount) * result.scale)
+        for leaf, amount in zip(result.model.leaves, moved, strict=True)
+    )
 
 
 def _metadata_read(result: MemberResult, case: Case) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from zsim.base.errors import InputError
@@ -15,6 +15,7 @@ from zsim.base.reading import MAX_MODEL, content_mark, read_text, toml_of
 from zsim.base.units import format_bytes_exactly, format_drive_size_exactly
 from zsim.scenario.layout import Layout
 from zsim.scenario.loads.named import found_beside
+from zsim.scenario.releases.products import shipped
 from zsim.scenario.words import CAPACITIES, DATA_SIZES
 
 _SAID_OTHERWISE = {
@@ -142,22 +143,37 @@ def _mark(path: str) -> str:
         return ""
 
 
-def put_aside(data: Mapping[str, object], stated: Collection[str]) -> dict[str, object]:
+def put_aside(data: Mapping[str, object], stated: Mapping[str, object]) -> dict[str, object]:
     """Return fields without those that others, stated by their side, say better: fill, ALLOC and FRAG.
 
     Parameters
     ----------
     data : Mapping
-    stated : collection of str
-        Names of the fields that are known better.
+    stated : Mapping
+        Fields that are known better.  A release puts aside a product that ships another one.
     """
     said = {name for field, others in _SAID_OTHERWISE.items() if field in stated for name in others}
+    if "product" in data and _other_release(data["product"], stated.get("release")):
+        said.add("product")
     return {name: value for name, value in data.items() if name not in said}
+
+
+def _other_release(product: object, release: object) -> bool:
+    """Tell whether a product ships another series than a release that is stated, or one of several."""
+    if release is None or isinstance(product, list | tuple):
+        return False
+    each = release if isinstance(release, list | tuple) else (release,)
+    try:
+        for one in each:
+            shipped(str(one), str(product), None)
+    except InputError:
+        return True
+    return False
 
 
 def over(data: Mapping[str, object], changes: Mapping[str, object]) -> dict[str, object]:
     """Return fields with others over them, which put those aside that say the same (None: not stated)."""
-    kept = put_aside(data, [name for name, value in changes.items() if value is not None])
+    kept = put_aside(data, {name: value for name, value in changes.items() if value is not None})
     return {**of_layout(kept, changes.get("layout")), **changes}
 
 
@@ -227,8 +243,8 @@ def _named(key: str) -> tuple[str, str, str]:
 def _set(result: dict[str, object], key: str, value: object, setting: str) -> None:
     name, dot, inner = _named(key)
     if not dot:
-        for other in _SAID_OTHERWISE.get(name, ()):
-            result.pop(other, None)
+        for other in result.keys() - put_aside(result, {name: value}).keys():
+            del result[other]
         result[name] = value
         return
     table = result.setdefault(name, {})

@@ -183,19 +183,30 @@ def test_so_many_of_the_others_fail_by_the_binomial_law() -> None:
 
 @pytest.mark.parametrize("shape", [1.0, 2.0, 0.5])
 def test_the_rate_of_a_drive_is_what_its_hazard_grows_by(shape: float) -> None:
-    """A mean life of 20 years, whatever the shape; over a year at an age of three the hazard adds up."""
+    """A mean life of 20 years, whatever the shape: over a year what fails adds up, with what replaces it.
+
+    Against 2,000,000 drives that are drawn one life after the other.
+    """
     aged = kind(group=Group(children=4, tolerance=1, shape=shape, age=3 * YEAR))
     scale = 20 * YEAR / math.gamma(1 + 1 / shape)
     times = (np.arange(1000) + 0.5) / 1000 * YEAR
-    hazard = ((4 * YEAR / scale) ** shape) - ((3 * YEAR / scale) ** shape)
-    assert float(block._rate(aged, times).mean()) * YEAR == pytest.approx(hazard, rel=1e-4)
+    random, drives = np.random.default_rng(3), 2_000_000
+    spent = (3 * YEAR / scale) ** shape + random.standard_exponential(drives)
+    left, failed = scale * spent ** (1 / shape) - 3 * YEAR, 0
+    while len(left := left[left < YEAR]):
+        failed += len(left)
+        left = left + scale * random.standard_exponential(len(left)) ** (1 / shape)
+    assert float(block._rate(aged, times).mean()) * YEAR == pytest.approx(failed / drives, rel=0.01)
 
 
 def test_drives_that_die_young_have_a_rate_from_the_first_moment_on() -> None:
-    """Of shape a half the rate is endless at an age of nothing: that of a millionth of the scale is taken."""
+    """Of shape a half the rate is endless at an age of nothing: the mean over the first step is taken."""
     young = kind(group=Group(children=4, tolerance=1, shape=0.5))
-    scale = 20 * YEAR / math.gamma(3)
-    assert block._rate(young, np.zeros(1))[0] == pytest.approx(0.5 / scale * 1e-6**-0.5)
+    scale, step = 20 * YEAR / math.gamma(3), YEAR / block.STEPS
+    assert block._rate(young, np.array([0.0, YEAR]))[0] == pytest.approx(
+        -math.expm1(-((step / scale) ** 0.5)) / step, rel=1e-6
+    )
+    assert len(block._rate(young, np.zeros(0))) == 0
 
 
 def test_a_failure_counts_the_chance_of_others_while_it_is_missing() -> None:
@@ -309,16 +320,21 @@ def test_failures_are_drawn_at_the_rate_of_their_drives() -> None:
 
 
 def test_aged_drives_are_drawn_at_the_hazard_of_the_years_to_come() -> None:
-    """Shape two, a mean life of 20 years, from 10 years of age to 15: 15**2 - 10**2 in their scale."""
+    """Shape two, a mean life of 20 years, from 10 years of age to 15: what fails is replaced by a new one."""
     aged = kind(vdevs=2, group=Group(children=6, tolerance=2, shape=2.0, age=10 * YEAR))
     found = block._drawn((aged,), site(horizon=5 * YEAR), 2000, np.random.default_rng(4))
     scale = 20 / math.gamma(1.5)
-    assert len(found.time) == pytest.approx(2000 * 12 * (15**2 - 10**2) / scale**2, rel=0.03)
+    first = 1 - math.exp(-(15**2 - 10**2) / scale**2)
+    moments = (np.arange(1000) + 0.5) / 200  # years; of those that fail then, some of the new ones fail too
+    density = 2 * (10 + moments) / scale**2 * np.exp(-((10 + moments) ** 2 - 10**2) / scale**2)
+    again = float((density * -np.expm1(-(((5 - moments) / scale) ** 2))).mean() * 5)
+    assert len(found.time) == pytest.approx(2000 * 12 * (first + again), rel=0.03)
     assert (found.time.min() >= 0, found.time.max() <= 5 * YEAR) == (True, True)
     assert found.history.max() < 2000
     assert len(set(found.history)) > 1800, "three failures each"
-    # The later half of the years has (15**2 - 12.5**2) of it.
-    assert np.mean(found.time > 2.5 * YEAR) == pytest.approx((15**2 - 12.5**2) / (15**2 - 10**2), abs=0.02)
+    # The later half of the years: of what is left of the first drives (15**2 - 12.5**2) of their hazard.
+    later = math.exp(-(12.5**2 - 10**2) / scale**2) - math.exp(-(15**2 - 10**2) / scale**2)
+    assert np.mean(found.time > 2.5 * YEAR) == pytest.approx(later / first, abs=0.02)
 
 
 def test_each_kind_of_pools_has_losses_of_its_own() -> None:

@@ -304,7 +304,7 @@ def test_the_same_seed_gives_the_same_answer() -> None:
         ("--hours 3 --mttr 4", "--mttr"), ("--afr 1% --mttf 4", "--mttf"), ("--scrub 1s", "scrub"),
         ("--detect 3 --spare hot", "--spare"), ("--spare none", "spare"), ("--years 0", "years"),
         ("--shape 1.1 --method chain", "shape"), ("--overlap both", "discipline"), ("--replace 2", "replace"),
-        ("--operation scrub", "operation"), ("--layout mirror20", "layout"), ("--years 1e999", "years"),
+        ("--operation expand", "operation"), ("--layout mirror20", "layout"), ("--years 1e999", "years"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence(flags: str, field: str, capsys: pytest.CaptureFixture[str]) -> None:

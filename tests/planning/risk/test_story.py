@@ -236,12 +236,19 @@ def test_a_plan_says_where_further_failures_make_it_longer(told: FakeTimeline) -
 
 
 @pytest.mark.parametrize(
-    ("operation", "layout"), [("expand", "raidz2x6"), ("remove", "2*mirror2"), ("scrub", "mirror2")]
+    ("operation", "layout"), [("expand", "raidz2x6"), ("remove", "2*mirror2")]
 )
 def test_what_repairs_nothing_gives_no_time_of_repairs(operation: str, layout: str) -> None:
     """The days of an expansion stood for those in which a failed drive is missing, in a year as in many."""
     with pytest.raises(InputError, match=f"operation '{operation}' .* repairs no missing drive; .*--plan"):
         risk({"layout": layout, "operation": operation}, FIXED)
+
+
+def test_a_scrub_is_a_window_of_its_own_and_repairs_take_what_is_stated(told: FakeTimeline) -> None:
+    told.redundancy = (Level("mirror-0", 0.0, 24 * HOUR, 1),)
+    found = risk({"layout": "mirror2", "operation": "scrub"}, FIXED)
+    assert found.window_of == "scrub"
+    assert 0.0 < found.window.vdev.p < found.per_year.vdev.p
 
 
 RUNNING = {"drives": [0], "done": 0.3, "left": [20 * HOUR, 30 * HOUR, 40 * HOUR], "elapsed": 12 * HOUR}

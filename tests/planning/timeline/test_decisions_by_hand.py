@@ -217,7 +217,7 @@ def test_the_new_drive_of_a_scenario_is_that_of_the_replacements_that_name_none(
 
 @pytest.mark.parametrize(
     ("running", "drives"),
-    [({}, [1, 4]), ({"drives": [1]}, [4]), ({"drives": [0], "waiting": [4]}, []), ({"kind": "scrub"}, []),
+    [({}, [1, 4]), ({"drives": [1]}, [4]), ({"drives": [0], "waiting": [4]}, []), ({"kind": "scrub"}, [1, 4]),
      ({"drives": [0, 2]}, []), ({"drives": [0, 2], "old_drive": "online"}, [1, 4])],
 )  # fmt: skip
 def test_a_sick_drive_may_go_offline_where_the_vdev_can_do_without_it(

@@ -1,4 +1,4 @@
-"""Extents and strays: blocks of a miniature as far apart as a scan in the order of birth finds them."""
+"""Segments and strays: blocks of a miniature as far apart as a scan in the order of birth finds them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.pool.test_statistics_by_hand import MIB, table
 from zsim.case.case import Case
 from zsim.operation.blocks import ScanBlocks
 from zsim.pool.blocks import BlockTable
-from zsim.pool.miniature.by_birth import AROUND, EXTENT, NEAR, born_in_order, spread_by_birth
+from zsim.pool.miniature.by_birth import AROUND, NEAR, SEGMENT, born_in_order, spread_by_birth
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.hardware import plane_model
@@ -44,7 +44,7 @@ def test_what_is_as_old_as_its_neighbours_was_born_in_order() -> None:
     assert born_in_order(written([7], [0])).all()
 
 
-def test_extents_stay_and_strays_move_to_their_share_of_the_space() -> None:
+def test_segments_stay_and_strays_move_to_their_share_of_the_space() -> None:
     """Two hundred blocks in order in the first metaslab; behind each forty one that was rewritten."""
     births, places, late = [], [], []
     for k in range(200):
@@ -84,7 +84,7 @@ def test_strays_that_are_visited_together_move_together() -> None:
     assert np.diff(np.sort(new[:, 0])).min() > 16 * 1024 * TIMES / 2
 
 
-def test_a_stray_among_the_middle_of_an_extent_stays_in_its_hole() -> None:
+def test_a_stray_among_the_middle_of_an_segment_stays_in_its_hole() -> None:
     births = [7] * 101
     births[50] = 60
     before = written(births, [KIB_4 * k for k in range(101)])
@@ -93,11 +93,11 @@ def test_a_stray_among_the_middle_of_an_extent_stays_in_its_hole() -> None:
     births[50], births[10] = 7, 60
     after = spread_by_birth(written(births, [KIB_4 * k for k in range(101)]), 0, REDUCED, REAL)
     new = after.dva_offset[:, 0]
-    assert new[10] < new[0], "its place is in front of the extent"
+    assert new[10] < new[0], "its place is in front of the segment"
     assert (np.diff(np.delete(new, 10)) == np.diff(np.delete(before.dva_offset[:, 0], 10))).all()
 
 
-def test_vdevs_without_extents_or_strays_are_spread_as_well() -> None:
+def test_vdevs_without_segments_or_strays_are_spread_as_well() -> None:
     count = 2 * NEAR
     births = [7] * (3 * count)
     births[count // 2 :: count] = [60, 61, 62]
@@ -110,9 +110,9 @@ def test_vdevs_without_extents_or_strays_are_spread_as_well() -> None:
     strays = spread_by_birth(both, 1, REDUCED, REAL).dva_offset[:, 0]
     assert (np.delete(strays, lone) == np.delete(offset[:, 0], lone)).all()
     assert np.diff(strays[lone]) / MIB == pytest.approx([TIMES / 4, TIMES * 7 / 4], rel=0.02)
-    extents = spread_by_birth(both, 0, REDUCED, REAL).dva_offset[:, 0]
-    assert (extents[lone] == offset[lone, 0]).all()
-    assert len(set(np.delete(extents - offset[:, 0], lone).tolist())) == 1
+    segments = spread_by_birth(both, 0, REDUCED, REAL).dva_offset[:, 0]
+    assert (segments[lone] == offset[lone, 0]).all()
+    assert len(set(np.delete(segments - offset[:, 0], lone).tolist())) == 1
     assert (spread_by_birth(both, 2, REDUCED, REAL).dva_offset == both.dva_offset).all()
 
 
@@ -120,7 +120,7 @@ def test_vdevs_without_extents_or_strays_are_spread_as_well() -> None:
 @pytest.mark.parametrize("layout", ["raidz2x6", "3*raidz1x5", "mirror2"])
 def test_no_block_lies_on_another_or_outside_of_its_vdev(history: str, layout: str) -> None:
     case = resolved_for(history, "zol-0.7", layout=layout, fill=0.8, drive_size=60 * 10**9, drive=None)
-    blocks = miniature(case, blocks=EXTENT + 375).table
+    blocks = miniature(case, blocks=SEGMENT + 375).table
     for number in np.unique(blocks.dva_vdev[blocks.dva_vdev >= 0]):
         here = blocks.dva_vdev == number
         order = np.argsort(blocks.dva_offset[here])
@@ -154,7 +154,7 @@ def test_strays_of_one_txg_of_the_scan_lie_as_far_apart_whatever_the_size(histor
 def test_clients_find_blocks_all_over_the_drives() -> None:
     """A scan by birth is in few places at a time; what is read beside it lies in every metaslab."""
     busy = resolved_for("write-once-archive", "zol-0.7", load=[{"kind": "random-read", "rate": 100}])
-    population, model = miniature(busy, blocks=EXTENT), plane_model(busy)
+    population, model = miniature(busy, blocks=SEGMENT), plane_model(busy)
     blocks = ScanBlocks(tile_setup(busy, model, population))
     asked = blocks.client_items()
     assert asked.min() >= len(population.table), "items of their own"

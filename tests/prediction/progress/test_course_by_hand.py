@@ -26,6 +26,7 @@ from zsim.prediction.progress.course import (
     straight,
     with_zones,
 )
+from zsim.prediction.progress.least import uncut
 from zsim.prediction.progress.moments import HEALED, PoolFacts, State, StatusHistory
 from zsim.prediction.progress.noise import fitted_noise, progress_number
 from zsim.prediction.progress.pace import MOST_UNDER_WAY, Pace, combined, discrepancy_of, pace_of, with_pace
@@ -109,16 +110,18 @@ def test_a_quantile_of_a_mixture_is_where_its_distribution_function_is_that_shar
 
     for share in (0.1, 0.5, 0.9):
         wanted = optimize.brentq(lambda value, share=share: below(value) - share, -150.0, 1e5)
-        assert remaining._quantile(logs, spreads, weights, shifts, share) == pytest.approx(wanted, rel=1e-6)
-    single = remaining._quantile(logs[:1], spreads[:1], np.ones(1), 0.0, 0.9)
+        found = remaining._quantile(uncut((logs, spreads)), weights, shifts, share)
+        assert found == pytest.approx(wanted, rel=1e-6)
+    single = remaining._quantile(uncut((logs[:1], spreads[:1])), np.ones(1), 0.0, 0.9)
     assert single == pytest.approx(1000.0 * math.exp(0.3 * 1.2815516))
 
 
 def mixture(**more: Any) -> remaining.Remaining:
     """Return what is left in two worlds alike."""
     known: dict[str, Any] = {
-        "known_s": np.array([50.0, 50.0]), "idle_s": np.array([30.0, 30.0]), "left_logs": np.log([100.0, 100.0]),  # noqa: E501
-        "left_spreads": np.full(2, 1e-9), "total_logs": np.log([400.0, 400.0]), "total_spreads": np.full(2, 1e-9),  # noqa: E501
+        "known_s": np.array([50.0, 50.0]), "idle_s": np.array([30.0, 30.0]),
+        "rest": uncut((np.log([100.0, 100.0]), np.full(2, 1e-9))),
+        "unknown": uncut((np.log([400.0, 400.0]), np.full(2, 1e-9))),
         "weights": np.array([0.5, 0.5]), "worlds": np.array([0.5, 0.5]), "paces": np.ones(2), "state": None,
         "parts": {},
     }  # fmt: skip
@@ -174,19 +177,20 @@ def test_parts_are_in_proportion_to_what_is_left_of_each_phase() -> None:
 
 
 def test_drives_are_like_those_simulated_or_unlike_or_nothing_like_them() -> None:
-    _, shares = remaining._priors(NOISE, 0.2, 0.0, 0.0)
-    shares = shares.reshape(len(NOISE.restless), 3)
+    shares = remaining._priors(NOISE, 0.2, 0.0, 0.0).shares.reshape(len(NOISE.restless), 3)
     levels = math.fsum(level.share for level in NOISE.restless)
     shares /= levels
     assert shares.sum(axis=0) == pytest.approx(
         [0.8, 0.2 * (1.0 - NOISE.alien_share), 0.2 * NOISE.alien_share]
     )
     assert shares.sum(axis=1) == pytest.approx([level.share / levels for level in NOISE.restless])
-    plain, _ = remaining._priors(NOISE, 0.0, 0.4, 0.0)
-    like, unlike, alien = (plain[place][0, 0] for place in range(3))
+    plain = remaining._priors(NOISE, 0.0, 0.4, 0.0)
+    like, unlike, alien = (plain.covariances[place][0, 0] for place in range(3))
+    assert plain.drives[:3] == pytest.approx([0.16, 0.16 + NOISE.unlike**2, 0.16 + NOISE.alien**2])
+    assert plain.alien[:3].tolist() == [False, False, True]
     assert unlike - like == pytest.approx(NOISE.unlike**2)
     assert alien - like == pytest.approx(NOISE.alien**2)
-    none, _ = remaining._priors(NOISE, 0.0, 0.0, 0.0)
+    none = remaining._priors(NOISE, 0.0, 0.0, 0.0).covariances
     assert like - none[0][0, 0] == pytest.approx(0.16)
 
 
@@ -194,9 +198,9 @@ def test_worlds_weigh_by_prior_times_likelihood() -> None:
     """Two of one component each: one is e times as likely."""
 
     def world(log_weight: float, pace: float) -> Any:
-        one = np.ones(1)
+        one, time = np.ones(1), uncut((np.ones(1), np.ones(1)))
         return remaining._World(
-            one, one, (one, one), (one, one), np.array([log_weight]), pace, None, ({"repair": pace},)
+            one, one, time, time, np.array([log_weight]), pace, None, ({"repair": pace},)
         )
 
     found = remaining._mixed([course()] * 2, [world(-5.0, 1.0), world(-4.0, 3.0)])

@@ -8,6 +8,7 @@ import pytest
 
 from tests.prediction.samples import T, course, scan
 from zsim.prediction.progress.course import CELLS, Course, Shape, done_cells, straight, with_zones
+from zsim.prediction.progress.least import uncut
 from zsim.prediction.progress.moments import (
     PoolFacts,
     adapted,
@@ -103,8 +104,8 @@ def test_quantiles_are_found_however_wide_one_component_is(spread):
     one, nothing = np.ones(1), np.zeros(1)
     told = Remaining(
         known_s=np.array([50.0, 0.0]), idle_s=np.array([0.0, 20.0]),
-        left_logs=np.log([100.0, 100.0]), left_spreads=np.array([0.1, spread]),
-        total_logs=np.log([100.0, 100.0]), total_spreads=np.array([0.1, spread]),
+        rest=uncut((np.log([100.0, 100.0]), np.array([0.1, spread]))),
+        unknown=uncut((np.log([100.0, 100.0]), np.array([0.1, spread]))),
         weights=np.array([1.0, 1e-9]), worlds=one, paces=nothing, state=None, parts={},
     )  # fmt: skip
     low, middle, high = told.total()

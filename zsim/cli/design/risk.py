@@ -11,7 +11,7 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.base.units import HOUR, YEAR
-from zsim.cli.common import hand_over, number, plain_number, progress
+from zsim.cli.common import hand_over, number, plain_number, progress, show_assumed_of
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import (
     OF_REPAIR,
@@ -117,6 +117,7 @@ def command(
     resilver is running, the first column covers what 'zsim eta' says is left of it.
     """
     from zsim.planning.risk.api import risk
+    from zsim.scenario.model import Scenario
 
     take_files(files, given)
     check_outputs(output, plot, None)
@@ -125,6 +126,8 @@ def command(
     with announced_compilation(), progress("simulating") as report:
         answer = risk(asked, inputs, on_progress=report)
     hand_over(answer, as_json, output, plot)
+    if not as_json:
+        show_assumed_of(asked if isinstance(asked, Scenario) else Scenario.from_dict(asked.scenario))
 
 
 def _running(given: dict[str, object], inputs: RiskInputs) -> Plan | None:

@@ -15,6 +15,7 @@ def command() -> None:
 
 
 @command.command("schema", short_help="Print the JSON Schema of scenario files.")
+@click.option("--json", is_flag=True, expose_value=False, help="It is JSON in any case.")
 def schema() -> None:
     """Print the JSON Schema of scenario files, for editors and other programs."""
     from zsim.scenario.model import Scenario

@@ -8,7 +8,7 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.base.parsed import table
-from zsim.cli.common import exclusive, print_json, progress, show
+from zsim.cli.common import exclusive, print_json, progress, show, show_assumed_of
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import by_default, in_words, scenario_options, stated_fields
 from zsim.cli.help import GroupedCommand
@@ -75,10 +75,11 @@ def command(
     commands, in files or piped (zpool status tank | zsim decide - --reboot). The best comes first.
     """
     from zsim.planning.timeline.decisions import decide
+    from zsim.scenario.model import Scenario
 
     exclusive({"FILE": " ".join(sources) or None, "--scenario": given["file"]})
     asked = sources or ((str(given["file"]),) if given["file"] else ())
-    state = _state(asked, {**given, "file": None})
+    state = _state(asked, {**given, "file": None}, running)
     plan, places = state.plan, state.places
     stated = {"done": done, "kind": running, "drives": _numbers(drives, "--drives", places)}
     stated["waiting"] = _numbers(waiting, "--waiting", places)
@@ -105,6 +106,7 @@ def command(
         print_json(found.to_dict())
     else:
         show(found)
+        show_assumed_of(Scenario.from_dict(table(plan, "scenario")))
 
 
 def _is_sick(plan: dict[str, object]) -> bool:
@@ -112,8 +114,8 @@ def _is_sick(plan: dict[str, object]) -> bool:
     return any(table(plan, "scenario").get(name) for name in ("slow", "attached", "bad_sectors"))
 
 
-def _state(sources: tuple[str, ...], given: dict[str, object]) -> PastedPool:
-    """Return what is stated: the scenario, and the scan of a status."""
+def _state(sources: tuple[str, ...], given: dict[str, object], running: str | None) -> PastedPool:
+    """Return what is stated: the scenario, and the scan of a status; `running`: what a flag says of it."""
     from zsim.planning.timeline.decisions import CHOICE, state_of
     from zsim.scenario.model import Scenario
 
@@ -130,7 +132,7 @@ def _state(sources: tuple[str, ...], given: dict[str, object]) -> PastedPool:
         return pasted_pool(sources, stated, CHOICE, by_default(given))
     if stated.get("layout") is None:
         raise InputError("layout", None, "the pool is not described", "write for instance --layout raidz2x6")
-    scenario = Scenario.from_dict(stated)
+    scenario = Scenario.from_dict({"operation": "scrub", **stated} if running == "scrub" else stated)
     plan = {"scenario": scenario.stated(), **state_of(scenario.stated(), scenario.evidence or ())}
     return PastedPool(plan, {})
 

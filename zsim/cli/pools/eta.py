@@ -21,11 +21,12 @@ from zsim.cli.common import (
     print_json,
     progress,
     show,
+    show_assumed,
     whole_number,
 )
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import by_default, scenario_options, stated_fields, words
-from zsim.cli.given_files import fields_in_words, tell_reading
+from zsim.cli.given_files import sentence_in, tell_reading
 from zsim.cli.help import GroupedCommand
 from zsim.cli.pools.pasted import less_told
 
@@ -105,6 +106,7 @@ def command(
         print_json(answer.to_dict())
     else:
         show(answer)
+        show_assumed(answer.assumptions)
 
 
 def answer_of(
@@ -141,16 +143,12 @@ def answer_of(
 
 def _sentence(files: tuple[str, ...], stated: dict[str, object]) -> str | None:
     """Return the sentence that stands in the place of files, and tell how it is read; None of files."""
-    from zsim.observe.pool_import.given.pool_in_words import pool_in_words
-
-    if fields_in_words(files, stated, tell=False) is None:
+    said = sentence_in(files, stated)
+    if said is None:
         return None
-    text = " ".join(files)
-    said = pool_in_words(text, needs_layout="layout" not in stated)
-    if said is not None:
-        # What was not understood is a note of the answer.
-        tell_reading(replace(said, unread=()))
-    return text
+    # What was not understood is a note of the answer.
+    tell_reading(replace(said, unread=()))
+    return " ".join(files)
 
 
 def piped() -> str:

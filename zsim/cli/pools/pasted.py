@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 NUMBERED = re.compile(r"(?:(\d{1,5})\s*:)?\s*(\d{1,5})", re.ASCII)
 MOST_NAMED = 24
-HOW_FULL = ("fill", "alloc", "vdev_fills")
 
 Place = tuple[int, int]
 """A top-level vdev, and a drive of it."""
@@ -112,7 +111,7 @@ def said_pool(fields: Mapping[str, object]) -> PastedPool | None:
 def running_pool(
     sources: Sequence[str], text: str | None, stated: dict[str, object], by_default: Collection[str] = ()
 ) -> PastedPool | None:
-    """Return what files tell of a pool on which a resilver or rebuild runs; None where none goes on.
+    """Return what files tell of a pool on which a resilver, rebuild or scrub runs; None where none goes on.
 
     Parameters
     ----------
@@ -129,7 +128,7 @@ def running_pool(
     stated = less_told(stated, by_default, text, names)
     imported = _imported(text, names, stated)
     scan = imported.progress
-    if scan is None or not scan.active or scan.function not in ("resilver", "rebuild"):
+    if scan is None or not scan.active or scan.function not in ("resilver", "rebuild", "scrub"):
         return None
     found, _ = _running(imported, text, names, stated, "")
     if found is not None:
@@ -146,17 +145,18 @@ def less_told(
 ) -> dict[str, object]:
     """Return stated fields without those of the user's defaults that files, or what was piped, tell."""
     from zsim.observe.pool_import.importing import import_beside
+    from zsim.scenario.files import put_aside
 
     own = {*by_default} & stated.keys()
     if not own:
         return stated
     try:
-        told = {*import_beside(text, names, pool=pool).scenario.stated()}
+        told = import_beside(text, names, pool=pool).scenario.stated()
     except InputError:
         return stated  # what is wrong is said where they are read
-    if told & {*HOW_FULL}:
-        told |= {*HOW_FULL}
-    return {name: value for name, value in stated.items() if name not in own & told}
+    default = {name: value for name, value in stated.items() if name in own}
+    kept = put_aside(default, told).keys() - told.keys()
+    return {name: value for name, value in stated.items() if name not in own or name in kept}
 
 
 def _tell_gaps(imported: ImportedPool) -> None:

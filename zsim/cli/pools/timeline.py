@@ -10,7 +10,7 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.base.parsed import table
-from zsim.cli.common import notice, print_json, progress, show, whole_number
+from zsim.cli.common import notice, print_json, progress, show, show_assumed_of, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import Command, by_default, fields_of_pool, in_words, scenario_options, word, words
 from zsim.cli.help import GroupedCommand
@@ -154,6 +154,7 @@ def command(
     check_outputs(None, plot, report)
     plan = plan_from(sources, procedure, given)
     from zsim.planning.timeline.api import timeline
+    from zsim.scenario.model import Scenario
 
     with announced_compilation(), progress("simulating") as on_progress:
         found = timeline(plan, on_progress=on_progress)
@@ -167,6 +168,7 @@ def command(
         print_json(found.to_dict())
     else:
         show(found)
+        show_assumed_of(Scenario.from_dict(plan.scenario))
 
 
 def _list_procedures(as_json: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from zsim.cli.common import hand_over, progress
+from zsim.cli.common import hand_over, progress, show_assumed_of
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import scenario_from, scenario_options, take_files
 from zsim.cli.help import GroupedCommand
@@ -50,3 +50,5 @@ def command(
     with announced_compilation(), progress("trying") as on_progress:
         found = tune(scenario, on_progress, system="freebsd" if freebsd else None)
     hand_over(found, as_json, output, plot)
+    if not as_json:
+        show_assumed_of(scenario)

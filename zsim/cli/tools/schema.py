@@ -83,6 +83,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "drive": "text", "requests": "whole", "reads": "whole", "writes": "whole", "bytes": "whole",
         "elapsed_s": "number", "utilisation": "number", "service_s": "record", "response_s": "record",
     },
+    "schema": {"commands": "list"},
     "validate": {"cases": "records", "summary": "record"},
     "rerun": {"same": "flag", "moved": "list", "changed": "list", "old": "number", "new": "number"},
 }  # fmt: skip
@@ -134,12 +135,15 @@ def _complete(ctx: click.Context, parameter: click.Parameter, begun: str) -> lis
 
 @click.command("schema")
 @click.argument("name", metavar="[COMMAND]", nargs=-1, shell_complete=_complete)
-def command(name: tuple[str, ...]) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON too; a schema always is.")
+def command(name: tuple[str, ...], as_json: bool) -> None:
     """Print the JSON Schema of what a command prints with --json; without a command, the list of them.
 
     Every answer has schema_version: it changes when a field is removed or changes its meaning.
     """
     if name:
         print_json(schema_of(" ".join(name)))
+    elif as_json:
+        print_json({"commands": sorted((*MODELS, *SHAPES))})
     else:
         click.echo("\n".join(sorted((*MODELS, *SHAPES))))

@@ -284,6 +284,7 @@ def beside(path: Path, name: str) -> Path:
 
 def _outputs(files: PoolFiles, pool: str | None) -> PoolOutputs:
     """Return what there is about one pool."""
+    files = files if pool is not None else files.under_one_name()
     names = files.pools()
     if pool is not None and pool not in names:
         reason = f"the files are about {plain(', '.join(names) or 'no named pool', 200)}"

@@ -545,3 +545,27 @@ def _with_repair(scan: Scan, values: dict[str, object], text: str) -> Scan:
 
 def _sizes(names: Sequence[str], match: re.Match[str]) -> dict[str, object]:
     return {name: nice_bytes(text) for name, text in zip(names, match.groups(), strict=True)}
+
+
+def under_one_name(statuses: Sequence[PoolStatus]) -> list[PoolStatus]:
+    """Return statuses, those of a pool that was renamed between them under the name that it had last.
+
+    Two are of one pool if they show the same drives, and a scan of the same kind that began at the same time:
+    pools of two hosts may both have an sda.
+    """
+    found = list(statuses)
+    last: dict[tuple[object, ...], str] = {}
+    for each in found:
+        last |= dict.fromkeys(_identities(each), each.name)
+    names = [next((last[one] for one in _identities(each)), each.name) for each in found]
+    return [replace(each, name=name) for each, name in zip(found, names, strict=True)]
+
+
+def _identities(status: PoolStatus) -> list[tuple[object, ...]]:
+    """Return by what a pool is known again, whatever its name: its drives, with each of its scans."""
+    drives = tuple(leaf.name for vdev in status.vdevs for leaf in vdev.leaves())
+    return [
+        (drives, scan.function, begun)
+        for scan in status.scans
+        if drives and scan.active and (begun := scan.since or scan.at) is not None
+    ]

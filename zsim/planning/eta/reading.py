@@ -25,7 +25,7 @@ from zsim.observe.read_pool import is_printed
 from zsim.observe.texts import decoded, plain, tidied
 from zsim.observe.zpool import status_json, truenas
 from zsim.observe.zpool.scan import Scan, to_examine
-from zsim.observe.zpool.status import PoolStatus, read_status, recognises
+from zsim.observe.zpool.status import PoolStatus, read_status, recognises, under_one_name
 from zsim.observe.zpool.vdev_tree import GONE
 from zsim.prediction.progress.healing import is_open
 from zsim.prediction.progress.metadata_only import of_metadata
@@ -302,6 +302,7 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
         reason = "the output of zpool status is expected"
         raise InputError("zpool status", None, reason, "pipe it in: zpool status tank | zsim eta")
     names = dict.fromkeys(each.name for each in found)
+    found = under_one_name(found) if pool is None else found
     found = [each for each in found if pool is None or each.name in (pool, UNKNOWN)]
     if not found:
         raise InputError("pool", pool, f"what is given is of {', '.join(names)}", "name it as it is printed")
@@ -459,6 +460,10 @@ def _scenario(
         fields["alloc"] = to_examine(scan, len(Layout.parse(str(fields["layout"])).data))
     if "product" in stated:
         fields.pop("release", None)
+        begun = scan.since or scan.at
+        if begun is not None:
+            # Products set tunables by the hour.
+            fields.setdefault("begins", f"{begun:%a %H:%M}".lower())
     elif imported is None and scan.form == "legacy":
         fields["release"] = "zol-0.7"
     elif imported is None:

@@ -17,6 +17,8 @@ from zsim.planning.risk.one_vdev.latent import exposed, on_any, pool_gone, prese
 
 LEVELS = 4
 """Missing drives that are told apart in a vdev: 1, 2, 3, and more."""
+STEPS = 200
+"""Of the horizon, in which the failure rate of drives that age is taken as even."""
 GAP = 8.0
 """Horizons between the histories on the one axis of time that they share: no queue reaches so far."""
 
@@ -192,15 +194,40 @@ def _failures(
     hazard = np.ones(histories * vdevs)
     if kind.variance > 1e-9:
         hazard = random.gamma(1.0 / kind.variance, kind.variance, histories * vdevs)
-    old, new = _spent(kind, group.age), _spent(kind, group.age + horizon)
-    counts = random.poisson(group.children * hazard * (new - old))
-    rows = np.repeat(np.arange(histories * vdevs, dtype=np.int64), counts)
-    spent = old + random.random(len(rows)) * (new - old)
-    time = _scale(kind) * spent ** (1.0 / group.shape) - group.age
+    if group.shape == 1.0:
+        old, new = _spent(kind, group.age), _spent(kind, group.age + horizon)
+        counts = random.poisson(group.children * hazard * (new - old))
+        rows = np.repeat(np.arange(histories * vdevs, dtype=np.int64), counts)
+        time = _scale(kind) * (old + random.random(len(rows)) * (new - old)) - group.age
+    else:
+        rows, time = _renewed(kind, horizon, hazard, random)
     trips = random.random(len(rows)) < _tripped(kind, time)
     rows, time = np.concatenate([rows, rows[trips]]), np.concatenate([time, time[trips]])
     gone = np.concatenate([1 + trips, np.zeros(int(trips.sum()), dtype=np.int64)])
     return rows // vdevs, np.full(len(rows), place), first + rows % vdevs, time, hazard[rows], gone
+
+
+def _renewed(
+    kind: Kind, horizon: float, hazard: Floats, random: np.random.Generator
+) -> tuple[Integers, Floats]:
+    """Draw the failures of drives that are replaced by new ones: the row of each vdev, and the time [s].
+
+    A renewal process (Cox, Renewal Theory, 1962, 4.1): the first life goes on from the age that the drive
+    has, each later one begins at 0.
+    """
+    group, scale = kind.group, _scale(kind)
+    rows = np.repeat(np.arange(len(hazard), dtype=np.int64), group.children)
+    spent = _spent(kind, group.age) + random.standard_exponential(len(rows)) / hazard[rows]
+    time = scale * spent ** (1.0 / group.shape) - group.age
+    found_rows, found_times = [], []
+    while len(rows):
+        inside = time < horizon
+        rows, time = rows[inside], time[inside]
+        found_rows.append(rows)
+        found_times.append(time)
+        life = random.standard_exponential(len(rows)) / hazard[rows]
+        time = time + scale * life ** (1.0 / group.shape)
+    return np.concatenate(found_rows), np.concatenate(found_times)
 
 
 def _tripped(kind: Kind, time: Floats) -> float:
@@ -382,13 +409,35 @@ def _at_least(group: Group, count: int, drives: int, failing: Floats) -> Floats:
 
 
 def _rate(kind: Kind, time: Floats) -> Floats:
-    """Return the failure rate of a drive at moments [1/s], before the hazard that its vdev has."""
+    """Return the failure rate of a drive at moments [1/s], before the hazard that its vdev has.
+
+    It is the mean over what stands in its place then: the first drive, or a younger one that replaced it.
+    """
     shape, scale = kind.group.shape, _scale(kind)
     if shape == 1.0:
         return np.full(len(time), 1.0 / scale)
-    age = np.maximum(kind.group.age + time, 1e-6 * scale)
-    result: Floats = shape / scale * (age / scale) ** (shape - 1.0)
-    return result
+    if not len(time):
+        return np.zeros(0)
+    edges = np.linspace(0.0, max(float(time.max()), 1e-6 * scale), STEPS + 1)
+    failures = _expected(kind, edges)
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    return np.interp(time, middles, np.diff(failures) / np.diff(edges)).astype(np.float64)
+
+
+def _expected(kind: Kind, edges: Floats) -> Floats:
+    """Return the mean number of failures of one drive and of those that replace it until moments [1].
+
+    Renewal equation, M(t) = F0(t) + integral of F(t - s) dM(s), with F0 the law of what is left of the first
+    life (Cox, Renewal Theory, 1962, 4.2); step by step, each step's failures in its middle.
+    """
+    first = -np.expm1(-np.array([_spent(kind, kind.group.age + each) for each in edges.tolist()])
+                      + _spent(kind, kind.group.age))  # fmt: skip
+    found, width = first.copy(), float(edges[1] - edges[0])
+    law = -np.expm1(-(((np.arange(len(edges)) + 0.5) * width / _scale(kind)) ** kind.group.shape))
+    for place in range(1, len(edges)):
+        before = np.diff(found[:place])
+        found[place] += float((law[place - 1 : 0 : -1] * before).sum())
+    return found
 
 
 def _levels(kinds: tuple[Kind, ...], site: Site, events: _Events, missing: Floats) -> Floats:

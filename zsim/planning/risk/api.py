@@ -48,7 +48,7 @@ from zsim.planning.risk.question import (
 from zsim.planning.risk.records import Assumed, Grades
 from zsim.planning.risk.reliability import Spread, number
 from zsim.planning.risk.stated import stated_words
-from zsim.planning.risk.story import VdevStory, degraded_loss, rest_words, stories_of, story_loss
+from zsim.planning.risk.story import VdevStory, degraded_loss, rest_words, scrubs, stories_of, story_loss
 from zsim.planning.risk.surface import LossSurface, surface
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.wording import unchanged
@@ -117,6 +117,11 @@ def risk(
         plan = scenario.with_scenario(fields)
         scenario = plan.pool
     scenario = scenario_of(scenario, fields)
+    _refuse_disks(scenario)
+    if scenario.operation == "scrub":
+        plan = plan or Plan.from_dict({"scenario": scenario.stated(), "events": [{"do": "scrub"}]})
+        # A drive that fails meanwhile is replaced as any other.
+        scenario = scenario.replace(operation=None)
     asked = with_erc_of(asked, scenario.erc)
     case = resolve(scenario)
     _refuse(case)
@@ -154,7 +159,7 @@ def _planned(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Plan
     from zsim.planning.timeline.api import timeline
 
     for name in ("hours", "mttr"):
-        if (value := getattr(inputs, name)) is not None:
+        if (value := getattr(inputs, name)) is not None and not scrubs(plan):
             raise InputError(f"--{name}", value, "the plan says how long its repairs take", "leave it out")
     if inputs.chosen_method != "chain":
         raise InputError("method", inputs.chosen_method, "plans are solved as chains", "leave it out")
@@ -167,7 +172,7 @@ def _planned(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Plan
         for number, vdev in enumerate(case.layout.vdevs)
         if vdev.alloc_class != LOG
     }
-    return PlannedRepair(story, stories_of(plan, story, by_number), rest_words(plan))
+    return PlannedRepair(story, stories_of(plan, story, by_number), rest_words(plan), scrubs(plan))
 
 
 class PlannedRepair(NamedTuple):
@@ -176,6 +181,7 @@ class PlannedRepair(NamedTuple):
     timeline: TimelineAnswer
     stories: tuple[VdevStory, ...]
     rest: str = ""
+    is_scrub: bool = False
 
     @property
     def pace(self) -> Spread:
@@ -194,9 +200,9 @@ class PlannedRepair(NamedTuple):
         return Quantiles(**(found.over_s if over else found.whole_s))
 
     @property
-    def spans(self) -> Literal["plan", "rest"]:
+    def spans(self) -> Literal["plan", "rest", "scrub"]:
         """What the window is of."""
-        return "rest" if self.rest else "plan"
+        return "rest" if self.rest else "scrub" if self.is_scrub else "plan"
 
     @property
     def words(self) -> str:
@@ -223,6 +229,16 @@ def predicted_hours(scenario: Scenario, report: Report) -> Quantiles:
 def _hours(inputs: RiskInputs, scenario: Scenario, report: Report, hours_of: Hours) -> Quantiles:
     stated = inputs.hours or inputs.mttr
     return Quantiles(p50=stated) if stated is not None else hours_of(scenario, report)
+
+
+def _refuse_disks(scenario: Scenario) -> None:
+    """Refuse a pool in which nothing stands for a drive that fails."""
+    vdevs = scenario.pool_layout.stored
+    if any(vdev.is_disk for vdev in vdevs):
+        count = sum(vdev.children for vdev in vdevs if vdev.is_disk)
+        allowed = "a vdev of one disk has no redundancy: the pool is lost with the first of them that fails"
+        remedy = f"in a year that is {count} times the failure rate of a drive; for a scrub ask zsim eta"
+        raise InputError("layout", str(scenario.pool_layout), allowed, remedy)
 
 
 def _refuse(case: Case) -> None:

@@ -56,10 +56,10 @@ class Risk(AnswerPart):
     subject: str = Field(description="what was asked, in one line")
     stated: tuple[str, ...] = Field((), description="what was stated, in words, each with its unit")
     method: Literal["chain", "simulation"]
-    window_of: Literal["repair", "plan", "rest"] = Field(
+    window_of: Literal["repair", "plan", "rest", "scrub"] = Field(
         "repair",
-        description="what `window` spans: a repair from the failure on, a plan of zsim timeline, or what is"
-        " left of a repair that runs",
+        description="what `window` spans: a repair from the failure on, a plan of zsim timeline, what is left"
+        " of a repair that runs, or a scrub",
     )
     window: Grades
     per_year: Grades

@@ -97,6 +97,13 @@ def rest_words(plan: Plan) -> str:
     return f"the {running.kind} that runs{', as zsim eta estimates' if running.left is not None else ''}"
 
 
+def scrubs(plan: Plan) -> bool:
+    """Tell whether a plan is one scrub of a whole pool, and nothing else."""
+    running = plan.running
+    begins = ["scrub"] if running is None else []
+    return (running is None or running.kind == "scrub") and [each.do for each in plan.events] == begins
+
+
 def _failed_before(plan: Plan) -> Counter[int]:
     """Return by vdev how many drives have failed when a plan begins."""
     vdevs = plan.pool.pool_layout.vdevs

@@ -74,6 +74,7 @@ WINDOWS = {
     "repair": "during this repair",
     "plan": "during this plan",
     "rest": "before this repair ends",
+    "scrub": "during this scrub",
 }
 """The time of the first column, by what it spans."""
 

@@ -266,7 +266,9 @@ def _nothing_to_choose(now: Plan) -> InputError:
         " to be replaced), or --load 'backup 100MB/s' (a load that could be stopped)"
     )
     if now.running.kind == "scrub":
-        remedy = "say what else may be done: --replace-too 4 (a drive is to be replaced)"
+        alone = now.pool.pool_layout.vdevs[0].is_disk
+        too = "" if alone else "--replace-too 4 (a drive is to be replaced), or "
+        remedy = f"say what else may be done: {too}--load 'backup 100MB/s' (a load that could be stopped)"
     return NothingToAsk(CHOICE, None, allowed, remedy)
 
 
@@ -321,9 +323,10 @@ def alternatives(now: Plan, rules: Rules, replace_too: int | None = None, reboot
 def _may_go_offline(now: Plan) -> tuple[int, ...]:
     """Return the sick drives of the vdev under repair that it can do without for now."""
     running = now.running
-    if running is None or running.kind == "scrub":
+    if running is None:
         return ()
-    busy = {*running.drives, *running.waiting}
+    # A scrub replaces nothing: what its drives are called is a resilver's.
+    busy = set() if running.kind == "scrub" else {*running.drives, *running.waiting}
     vdev = now.pool.pool_layout.vdevs[running.vdev]
     others = {each.leaf for each in missing_drives(now.pool.evidence or (), vdev.children)}
     missing = (len(busy) if running.old_drive == "missing" else 0) + len(others)

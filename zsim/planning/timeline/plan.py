@@ -270,8 +270,11 @@ class Plan(_Part):
 
     @property
     def pool(self) -> Scenario:
-        """The scenario of the pool."""
-        return Scenario.from_dict(self.scenario)
+        """The scenario of the pool; one of plain disks can be scrubbed only."""
+        stated = dict(self.scenario)
+        if "operation" not in stated and Layout.parse(str(stated.get("layout"))).vdevs[0].is_disk:
+            stated["operation"] = "scrub"
+        return Scenario.from_dict(stated)
 
     @property
     def expanded(self) -> tuple[Event, ...]:

@@ -1,6 +1,6 @@
 """Blocks of a miniature as far apart as in the real pool, for a scan in the order of birth.
 
-In such a scan most blocks follow others that were written with them: they lie together in extents, along
+In such a scan most blocks follow others that were written with them: they lie together in segments, along
 which the scan moves on slowly.  In between it visits strays: blocks that were rewritten later, each with
 what was written at that time, anywhere on the drives.  What a txg of the scan visits is a millionth of a
 real pool, and no two of its strays lie near each other.  Of a miniature it is a seventh, whose strays would
@@ -9,27 +9,28 @@ lie side by side: drives would read them in one sweep, and destage their copies 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import whole_constant
 from zsim.pool.blocks import BlockTable
+from zsim.pool.miniature.spreading import in_one_row, moved_by
 from zsim.pool.recipes.recipe import TopLevel
 
 I64 = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 
-AROUND, NEAR, BESIDE, EXTENT = (
+AROUND, NEAR, BESIDE, SEGMENT = (
     whole_constant("population.around"),
     whole_constant("population.near"),
     whole_constant("population.beside"),
-    whole_constant("population.extent"),
+    whole_constant("population.segment"),
 )
 """Rows around a block that tell when its place of the traversal was written first; rows between two blocks
 that are visited one soon after the other; copies by address within which these lie together; rows for each
-extent: a scan that goes from one to the next makes a long seek, of which a real pool has next to none."""
+segment: a scan that goes from one to the next makes a long seek, of which a real pool has next to none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class _Pieces:
 
 
 def spread_by_birth(table: BlockTable, number: int, reduced: TopLevel, real: TopLevel) -> BlockTable:
-    """Return a table with the extents and the strays of a top-level vdev spread over the real one.
+    """Return a table with the segments and the strays of a top-level vdev spread over the real one.
 
     Parameters
     ----------
@@ -91,12 +92,12 @@ def spread_by_birth(table: BlockTable, number: int, reduced: TopLevel, real: Top
     Returns
     -------
     BlockTable
-        An extent lies as it did, in the middle of the space that it stands for.  A stray lies where its
-        address is in proportion, with those that are visited soon after it; if that is within an extent,
+        A segment lies as it did, in the middle of the space that it stands for.  A stray lies where its
+        address is in proportion, with those that are visited soon after it; if that is within a segment,
         where it was in it.  All move by whole rows, and none lies on another.
     """
-    extents = max(1, len(table) // EXTENT)
-    return _spread(table, number, reduced, real, born_in_order(table), extents)
+    segments = max(1, len(table) // SEGMENT)
+    return _spread(table, number, reduced, real, born_in_order(table), segments)
 
 
 def spread_by_metaslab(table: BlockTable, number: int, reduced: TopLevel, real: TopLevel) -> BlockTable:
@@ -108,23 +109,20 @@ def spread_by_metaslab(table: BlockTable, number: int, reduced: TopLevel, real: 
 
 
 def _spread(
-    table: BlockTable, number: int, reduced: TopLevel, real: TopLevel, in_order: Truths, extents: int
+    table: BlockTable, number: int, reduced: TopLevel, real: TopLevel, in_order: Truths, segments: int
 ) -> BlockTable:
-    """Return a table with the blocks that are in order in so many extents, and each of the others alone."""
+    """Return a table with the blocks that are in order in so many segments, and each of the others alone."""
     here = table.dva_vdev == number
     offset, row = table.dva_offset[here], np.nonzero(here)[0]
-    order = np.argsort(offset, kind="stable")
     # A row more to each metaslab: they move by whole rows, some up to one further than others.
-    slab, slab_bytes = reduced.slab_of(offset), reduced.slab_bytes + reduced.row_bytes
-    compact = slab * slab_bytes + offset - reduced.slab_starts()[slab]
+    slab_bytes = reduced.slab_bytes + reduced.row_bytes
+    order, slab, compact = in_one_row(offset, reduced, slab_bytes)
     copies = _Copies(compact[order], table.dva_asize[here][order], row[order], slab[order])
-    group = copies.slab * extents // reduced.slab_count
+    group = copies.slab * segments // reduced.slab_count
     times = real.slab_bytes * real.slab_count / (slab_bytes * reduced.slab_count)
     shift = (compact - offset) // reduced.row_bytes
     shift[order] += _rows(copies, group, in_order[copies.row], times, reduced.row_bytes)
-    moved = table.dva_offset.copy()
-    moved[here] = offset + shift * reduced.row_bytes
-    return replace(table, dva_offset=moved)
+    return moved_by(table, here, shift * reduced.row_bytes)
 
 
 def born_in_order(table: BlockTable) -> Truths:
@@ -149,21 +147,21 @@ def born_in_order(table: BlockTable) -> Truths:
 
 
 def _rows(copies: _Copies, group: I64, in_order: Truths, times: float, row_bytes: int) -> I64:
-    """Return by how many rows each copy moves; those of one `group` that are in order are an extent."""
+    """Return by how many rows each copy moves; those of one `group` that are in order are a segment."""
     rows = np.zeros(len(group), np.int64)
-    extents = copies.take(in_order).pieces(np.diff(group[in_order]) > 0)
-    by_extent = extents.rows(times, row_bytes)
-    rows[in_order] = np.repeat(by_extent, extents.sizes)
+    segments = copies.take(in_order).pieces(np.diff(group[in_order]) > 0)
+    by_segment = segments.rows(times, row_bytes)
+    rows[in_order] = np.repeat(by_segment, segments.sizes)
     lone = copies.take(~in_order)
-    part = extents.parts(lone.compact)
+    part = segments.parts(lone.compact)
     strays = lone.pieces(_apart(lone, part))
     by_stray = strays.rows(times, row_bytes)
     within = np.flatnonzero(part[strays.first] % 2 == 1)
     around = part[strays.first][within] // 2
-    begin = strays.begin[within] + (by_stray[within] - by_extent[around]) * row_bytes
-    low, high = extents.begin[around], (extents.begin + extents.length)[around]
+    begin = strays.begin[within] + (by_stray[within] - by_segment[around]) * row_bytes
+    low, high = segments.begin[around], (segments.begin + segments.length)[around]
     meets = (begin < high) & (begin + strays.length[within] > low)
-    by_stray[within[meets]] = by_extent[around[meets]]
+    by_stray[within[meets]] = by_segment[around[meets]]
     rows[~in_order] = np.repeat(by_stray, strays.sizes)
     return rows
 

@@ -53,15 +53,33 @@ def spread(
         return table
     here = table.dva_vdev == number
     offset = table.dva_offset[here]
-    order = np.argsort(offset, kind="stable")
-    slab = reduced.slab_of(offset)
-    compact = slab * reduced.slab_bytes + offset - reduced.slab_starts()[slab]
+    order, slab, compact = in_one_row(offset, reduced, reduced.slab_bytes)
     cut = _cuts(offset[order], table.dva_asize[here][order], slab[order], reduced, pieces)
     shift = np.empty_like(offset)
     lengths = np.diff(cut, append=len(order))
     shift[order] = np.repeat(_shifts(offset[order][cut], compact[order][cut], reduced, real), lengths)
+    return moved_by(table, here, shift)
+
+
+def in_one_row(offset: I64, level: TopLevel, slab_bytes: int) -> tuple[I64, I64, I64]:
+    """Return the order of addresses, the metaslab of each, and each with the metaslabs end to end.
+
+    Parameters
+    ----------
+    offset : ndarray of int64, shape (n,)
+        [bytes]
+    level : TopLevel
+    slab_bytes : int
+        Of a metaslab, as they are set end to end [bytes].
+    """
+    slab = level.slab_of(offset)
+    return np.argsort(offset, kind="stable"), slab, slab * slab_bytes + offset - level.slab_starts()[slab]
+
+
+def moved_by(table: BlockTable, here: NDArray[np.bool_], shift: I64) -> BlockTable:
+    """Return a table whose copies at some places have moved by so many bytes."""
     moved = table.dva_offset.copy()
-    moved[here] = offset + shift
+    moved[here] += shift
     return replace(table, dva_offset=moved)
 
 

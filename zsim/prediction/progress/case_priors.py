@@ -8,6 +8,7 @@ import numpy as np
 
 from zsim.base.constants import constant
 from zsim.case.case import Case
+from zsim.drives.derived import seconds_to_write
 from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.prediction.progress.course import Course, Shape, straight
 from zsim.prediction.progress.noise import progress_number
@@ -82,6 +83,7 @@ def even_course(
         loose=loose,
         discrepancy=discrepancy_,
         vdevs=len(case.layout.data),
+        transfer=0.0 if is_small(case) else seconds_to_write(numbers, each) * rate / (each * slower),
     )
 
 

@@ -121,6 +121,9 @@ class Course:
         How far `needed` is known.
     suspect : bool
         Whether a drive that is read has failed or delayed I/Os: then a slow pace may be its.
+    transfer : float
+        Share of `issue_s` in which the drive with most to move would move it sequentially, at the rate of its
+        medium: no scan on such drives takes less.  0: not known.
     likely : float
         Logarithm of how likely other evidence makes the world.
     other_scans : tuple of (float, float)
@@ -145,6 +148,7 @@ class Course:
     discrepancy: float = 0.0
     vdevs: int = 1
     open_share: OpenShare = KNOWN_SHARE
+    transfer: float = 0.0
     likely: float = 0.0
     suspect: bool = False
 

@@ -39,7 +39,7 @@ def metadata_only(course: Course, *, counted: bool) -> Course:
     discrepancy = math.hypot(course.discrepancy, progress_number("discrepancy.metadata"))
     bare = replace(
         course, needed=1.0, repaired=0.0, window=0.0, births=0.0, open_share=KNOWN_SHARE, shape=straight(),
-        discrepancy=discrepancy,
+        transfer=0.0, discrepancy=discrepancy,
     )  # fmt: skip
     if counted:
         return replace(bare, visit_s=0.0, issue_s=max(course.visit_s, 1e-9), drifts=0.0)
@@ -63,7 +63,7 @@ def tables_only(course: Course, alloc: float) -> Course:
     return replace(
         course, needed=share, repaired=share * alloc, issue_s=share * alloc / TABLES_RATE,
         tail_s=min(course.tail_s, 1.0), window=0.0, drifts=0.0, births=0.0, shape=straight(),
-        open_share=OpenShare(TABLES_SPREAD, 1.0),
+        transfer=0.0, open_share=OpenShare(TABLES_SPREAD, 1.0),
         discrepancy=math.hypot(course.discrepancy, HEALED),
     )  # fmt: skip
 

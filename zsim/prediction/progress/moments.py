@@ -312,8 +312,7 @@ def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
         more = min(together, 1.0 / course.needed)
         course = replace(course, needed=course.needed * more, repaired=course.repaired * more)
     if in_rounds(scans, course):
-        whole = course.visit_s + course.issue_s
-        course = replace(course, visit_s=0.0, issue_s=whole, shape=straight(), window=0.0, drifts=0.0)
+        course = _with_rounds(course)
     shares = [share for scan in scans if (share := needed_by(scan, course)) is not None]
     if not shares:
         return course
@@ -360,6 +359,28 @@ def in_rounds(scans: Sequence[RunningScan], course: Course) -> bool:
     which an end is to be waited for.
     """
     return course.visit_s > 0.0 and any(_issues_early(scan, course) for scan in scans)
+
+
+def orders(course: Course, scans: Sequence[RunningScan]) -> list[tuple[Course, float]]:
+    """Return a world as each order of its work has it, with the logarithms of their weights.
+
+    A share done alone does not say whether all metadata are read, or a round of them: both are as likely
+    where the world has no memory for the records of the whole pool, and the time that is gone decides.
+    """
+    last = scans[-1] if scans else None
+    told = last is None or last.scanned is not None or last.format in ("legacy", "rebuild") or not last.done
+    if told or course.visit_s <= 0.0 or course.drifts > 0.0:
+        return [(course, 0.0)]
+    return [(course, math.log(0.5)), (_with_rounds(course), math.log(0.5))]
+
+
+def _with_rounds(course: Course) -> Course:
+    """Return the course of a scan that reads metadata and issues in turns."""
+    whole = course.visit_s + course.issue_s
+    return replace(
+        course, visit_s=0.0, issue_s=whole, transfer=course.transfer * course.issue_s / max(whole, 1e-9),
+        shape=straight(), window=0.0, drifts=0.0,
+    )  # fmt: skip
 
 
 def _issues_early(scan: RunningScan, course: Course) -> bool:

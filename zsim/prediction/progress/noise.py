@@ -185,11 +185,18 @@ class WorkPosterior(NamedTuple):
         Its standard deviation.
     likelihood : ndarray of float, shape (priors,)
         Logarithm, up to a constant that all worlds share.
+    drives, drive_spreads : ndarray of float, shape (priors,)
+        Mean and standard deviation of the part of the logarithm that the drives give to all work.
+    shared : ndarray of float, shape (priors, amounts)
+        Covariance of that part and of the logarithm of each amount's time.
     """
 
     logs: F64
     spreads: F64
     likelihood: F64
+    drives: F64
+    drive_spreads: F64
+    shared: F64
 
 
 @cache
@@ -245,7 +252,11 @@ def covariance(noise: Noise, level: Restless, loose: float = 0.0, tilt: float = 
 
 
 def posterior(
-    seconds: F64, stretches: Sequence[Stretch], wanted: Sequence[F64], priors: F64
+    seconds: F64,
+    stretches: Sequence[Stretch],
+    wanted: Sequence[F64],
+    priors: F64,
+    drives: F64 | float = 0.0,
 ) -> WorkPosterior:
     """Return what is to be expected of amounts of work, given the time that others took.
 
@@ -258,6 +269,8 @@ def posterior(
         Shares of each cell.
     priors : ndarray of float, shape (priors, cells, cells)
         Covariances of the logarithm of the pace.
+    drives : ndarray of float, shape (priors,), or float
+        The part of these variances that the drives give to all cells but the tail.
 
     Returns
     -------
@@ -270,30 +283,53 @@ def posterior(
     sum of lognormal cells linearised about its posterior mean until that stands still (Gauss and Newton), the
     evidence by Laplace's method.
     """
-    pace = np.zeros((len(priors), len(seconds)))
-    likelihood, seen = np.zeros(len(priors)), None
-    if stretches:
-        work = np.array([stretch.cells for stretch in stretches]) * seconds
-        told = np.log([stretch.seconds for stretch in stretches])
-        errors = reading_errors(stretches)
-        for _ in range(STEPS):
-            parts = work * np.exp(np.clip(pace, -MOST, MOST))[:, None, :]
-            sums = np.maximum(parts.sum(axis=2), 1e-12)
-            slope = parts / sums[:, :, None]
-            rest = told - np.log(sums) + (slope @ pace[:, :, None])[:, :, 0]
-            onto = slope @ priors
-            spread = onto @ slope.swapaxes(1, 2) + errors
-            weighed = np.linalg.solve(spread, rest[:, :, None])
-            before, pace = pace, (onto.swapaxes(1, 2) @ weighed)[:, :, 0]
-            if float(np.abs(pace - before).max()) < CLOSE:
-                break
-        likelihood = -0.5 * (rest * weighed[:, :, 0]).sum(axis=1) - 0.5 * np.linalg.slogdet(spread)[1]
-        seen = onto, spread
+    seen = _conditioned(seconds, stretches, priors) if stretches else None
+    pace = np.zeros((len(priors), len(seconds))) if seen is None else seen.pace
     amounts = np.array(wanted) * seconds * np.exp(np.clip(pace, -MOST, MOST))[:, None, :]
     whole = np.maximum(amounts.sum(axis=2), 1e-9)
     slope = amounts / whole[:, :, None]
     variance = ((slope @ priors) * slope).sum(axis=2)
+    own = np.broadcast_to(np.asarray(drives, dtype=np.float64), len(priors))
+    mean, left, shared = np.zeros(len(priors)), own, own[:, None] * slope[:, :, :-1].sum(axis=2)
+    likelihood = np.zeros(len(priors))
     if seen is not None:
-        shared = slope @ seen[0].swapaxes(1, 2)
-        variance -= (shared * np.linalg.solve(seen[1], shared.swapaxes(1, 2)).swapaxes(1, 2)).sum(axis=2)
-    return WorkPosterior(np.log(whole), np.sqrt(np.maximum(variance, 0.0)), likelihood)
+        across = slope @ seen.onto.swapaxes(1, 2)
+        variance -= (across * np.linalg.solve(seen.spread, across.swapaxes(1, 2)).swapaxes(1, 2)).sum(axis=2)
+        given = own[:, None] * seen.slope[:, :, :-1].sum(axis=2)
+        weighed = np.linalg.solve(seen.spread, given[:, :, None])[:, :, 0]
+        mean, left = (weighed * seen.rest).sum(axis=1), own - (weighed * given).sum(axis=1)
+        shared = shared - (across @ weighed[:, :, None])[:, :, 0]
+        likelihood = seen.likelihood
+    spreads, drive_spreads = (np.sqrt(np.maximum(each, 0.0)) for each in (variance, left))
+    return WorkPosterior(np.log(whole), spreads, likelihood, mean, drive_spreads, shared)
+
+
+class _Conditioned(NamedTuple):
+    """The pace of all cells, given stretches, and what it was solved from."""
+
+    pace: F64
+    likelihood: F64
+    slope: F64
+    onto: F64
+    spread: F64
+    rest: F64
+
+
+def _conditioned(seconds: F64, stretches: Sequence[Stretch], priors: F64) -> _Conditioned:
+    pace = np.zeros((len(priors), len(seconds)))
+    work = np.array([stretch.cells for stretch in stretches]) * seconds
+    told = np.log([stretch.seconds for stretch in stretches])
+    errors = reading_errors(stretches)
+    for _ in range(STEPS):
+        parts = work * np.exp(np.clip(pace, -MOST, MOST))[:, None, :]
+        sums = np.maximum(parts.sum(axis=2), 1e-12)
+        slope = parts / sums[:, :, None]
+        rest = told - np.log(sums) + (slope @ pace[:, :, None])[:, :, 0]
+        onto = slope @ priors
+        spread = onto @ slope.swapaxes(1, 2) + errors
+        weighed = np.linalg.solve(spread, rest[:, :, None])
+        before, pace = pace, (onto.swapaxes(1, 2) @ weighed)[:, :, 0]
+        if float(np.abs(pace - before).max()) < CLOSE:
+            break
+    likelihood = -0.5 * (rest * weighed[:, :, 0]).sum(axis=1) - 0.5 * np.linalg.slogdet(spread)[1]
+    return _Conditioned(pace, likelihood, slope, onto, spread, rest)

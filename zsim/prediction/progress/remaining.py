@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 from zsim.base.constants import constant, whole_constant
 from zsim.prediction.progress.course import CELLS, VISIT_CELLS, Course, done_cells
 from zsim.prediction.progress.healing import ends
-from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_of, overshoot
+from zsim.prediction.progress.least import COUNTED, LeastTime, TimeMixture, bounded, joined, least_left_s
+from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_of, orders, overshoot
 from zsim.prediction.progress.noise import Noise, Stretch, covariance, fitted_noise, posterior
 from zsim.prediction.progress.open_share import variants
 from zsim.prediction.progress.pace import discrepancy_of, pace_of, with_pace
@@ -26,8 +28,6 @@ SEARCH = whole_constant("progress.halvings")
 WIDEST = constant("progress.widest")
 CLOSES = constant("progress.closes")
 """Standard deviation of how long a txg closes after the last I/O [s]."""
-COUNTED = constant("progress.counted")
-"""Standard deviation of the share done, as the counters are printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,8 @@ class Remaining:
         Time that is known to be gone, one a component [s].
     idle_s : ndarray of float
         How long the counters have stood still at the latest status [s].
-    left_logs, total_logs : ndarray of float
-        Mean logarithm of what is left, and of what is not known of the whole [ln s].
-    left_spreads, total_spreads : ndarray of float
-        Standard deviations of these logarithms.
+    rest, unknown : TimeMixture
+        Of what is left, and of what is not known of the whole.
     weights : ndarray of float
         Of the components, summing to 1.
     worlds : ndarray of float
@@ -58,10 +56,8 @@ class Remaining:
 
     known_s: F64
     idle_s: F64
-    left_logs: F64
-    left_spreads: F64
-    total_logs: F64
-    total_spreads: F64
+    rest: TimeMixture
+    unknown: TimeMixture
     weights: F64
     worlds: F64
     paces: F64
@@ -79,12 +75,9 @@ class Remaining:
         Returns
         -------
         tuple of float, one a share
-            Of the mixture of ``exp(normal(left_logs, left_spreads)) - idle_s``, not below 0 [s].
+            Of the mixture of `rest` less `idle_s`, not below 0 [s].
         """
-        return tuple(
-            max(0.0, _quantile(self.left_logs, self.left_spreads, self.weights, -self.idle_s, share))
-            for share in shares
-        )
+        return tuple(max(0.0, _quantile(self.rest, self.weights, -self.idle_s, share)) for share in shares)
 
     def total(self, shares: Sequence[float] = SHARES) -> tuple[float, ...]:
         """Return quantiles of the whole duration.
@@ -97,12 +90,9 @@ class Remaining:
         Returns
         -------
         tuple of float, one a share
-            Of the mixture of ``known_s + exp(normal(total_logs, total_spreads))`` [s].
+            Of the mixture of `known_s` and `unknown` [s].
         """
-        return tuple(
-            _quantile(self.total_logs, self.total_spreads, self.weights, self.known_s, share)
-            for share in shares
-        )
+        return tuple(_quantile(self.unknown, self.weights, self.known_s, share) for share in shares)
 
     @property
     def effective(self) -> float:
@@ -110,25 +100,18 @@ class Remaining:
         return float(1.0 / (self.worlds**2).sum())
 
 
-def _normal(scores: F64) -> F64:
-    """Return the standard normal distribution function (scipy takes longer to import than all calls last)."""
-    found: F64 = np.array([math.erf(each) for each in (scores / math.sqrt(2.0)).tolist()])
-    return 0.5 * (1.0 + found)
-
-
-def _quantile(logs: F64, spreads: F64, weights: F64, shift: F64 | float, share: float) -> float:
-    """Return a quantile of shifted lognormal distributions, mixed [s]."""
+def _quantile(times: TimeMixture, weights: F64, shift: F64 | float, share: float) -> float:
+    """Return a quantile of shifted distributions, mixed [s]."""
+    logs, spreads = times.logs, np.maximum(times.spreads, 1e-6)
     shifts = np.broadcast_to(np.asarray(shift, dtype=np.float64), logs.shape)
-    spread = np.maximum(spreads, 1e-6)
     # By ratio: a pace that is known to its order of magnitude only reaches over twenty of them.
-    base, reach = float(np.min(shifts)), np.minimum(6.0 * spread, WIDEST)
+    base, reach = float(np.min(shifts)), np.minimum(6.0 * spreads, WIDEST)
     low = float(np.min(shifts - base + np.exp(logs - reach)))
-    high = float(np.max(shifts - base + np.exp(logs + reach)))
+    most = logs + np.maximum(reach, spreads * (times.least + 1.0))
+    high = float(np.max(shifts - base + np.exp(most)))
 
     def below(value: float) -> float:
-        rest = np.maximum(base + value - shifts, 1e-12)
-        scores = (np.log(rest) - logs) / spread
-        return float((weights * _normal(scores)).sum())
+        return float((weights * times.below(np.maximum(base + value - shifts, 1e-12))).sum())
 
     for _ in range(SEARCH):
         middle = math.sqrt(low * high)
@@ -169,9 +152,10 @@ def remaining(
     found = [
         _merged(
             [
-                _of_world(adapted(each, told), told, facts, noise, course.likely + log)
+                _of_world(adapted(each, told), told, facts, noise, course.likely + log + share)
                 for world, told in ends(course, scans)
-                for each, log in variants(world, told)
+                for ordered, log in orders(world, told)
+                for each, share in variants(ordered, told)
             ]
         )
         for course in courses
@@ -185,8 +169,8 @@ class _World:
 
     known_s: F64
     idle_s: F64
-    left: tuple[F64, F64]
-    total: tuple[F64, F64]
+    left: TimeMixture
+    total: TimeMixture
     log_weights: F64
     pace: float
     state: State | None
@@ -208,8 +192,9 @@ def _of_world(
     stretches = history.stretches if history is not None else ()
     whole = float(seconds.sum())
     others = [Stretch(np.ones(CELLS), whole * math.exp(ratio), error) for ratio, error in course.other_scans]
-    priors, shares = _priors(noise, course.unlike, course.loose, course.tilt)
-    found = posterior(seconds, [*stretches, *others], (left, unknown), priors)
+    priors, drives, shares, follows = _priors(noise, course.unlike, course.loose, course.tilt)
+    found = posterior(seconds, [*stretches, *others], (left, unknown), priors, drives)
+    before = posterior(seconds, (), (left, unknown), priors, drives)
     to_go, all_of_it = (found.logs[:, 0], found.spreads[:, 0]), (found.logs[:, 1], found.spreads[:, 1])
     told = math.fsum(stretch.seconds for stretch in stretches)
     expected = math.fsum(float(stretch.cells @ seconds) for stretch in stretches)
@@ -222,15 +207,18 @@ def _of_world(
         whole_issue = slower * float(seconds[VISIT_CELLS:-1].sum())
         end = math.hypot(_end_error(state, facts), unsure * whole_issue)
         to_go, all_of_it = (_read_at_end(each, more * whole_issue, end) for each in (to_go, all_of_it))
+    log_weights = found.likelihood + np.log(np.maximum(shares, 1e-12)) + log_share
+    least = LeastTime(least_left_s(course, state, scans[-1] if scans else None), follows)
+    kept = bounded(to_go, all_of_it, log_weights, found, before, least)
     return _World(
-        np.full(len(shares), history.known_s if history is not None else 0.0),
-        np.full(len(shares), history.idle_s if history is not None else 0.0),
-        to_go,
-        all_of_it,
-        found.likelihood + np.log(np.maximum(shares, 1e-12)) + log_share,
+        np.full(len(kept.origin), history.known_s if history is not None else 0.0),
+        np.full(len(kept.origin), history.idle_s if history is not None else 0.0),
+        kept.left,
+        kept.total,
+        kept.log_weights,
         slower,
         state,
-        tuple(_parts(seconds, left, math.exp(each)) for each in to_go[0]),
+        tuple(_parts(seconds, left, math.exp(to_go[0][place])) for place in kept.origin.tolist()),
     )
 
 
@@ -241,16 +229,11 @@ def _merged(found: Sequence[_World]) -> _World:
         best,
         known_s=np.concatenate([each.known_s for each in found]),
         idle_s=np.concatenate([each.idle_s for each in found]),
-        left=_joined([each.left for each in found]),
-        total=_joined([each.total for each in found]),
+        left=joined([each.left for each in found]),
+        total=joined([each.total for each in found]),
         log_weights=np.concatenate([each.log_weights for each in found]),
         parts=tuple(part for each in found for part in each.parts),
     )
-
-
-def _joined(pairs: Sequence[tuple[F64, F64]]) -> tuple[F64, F64]:
-    logs, spreads = zip(*pairs, strict=True)
-    return np.concatenate(logs), np.concatenate(spreads)
 
 
 def _end_error(state: State, facts: PoolFacts) -> float:
@@ -291,19 +274,33 @@ def _read_at_end(time: tuple[F64, F64], more: float, error: float) -> tuple[F64,
     return logs - 0.5 * wider, np.sqrt(spreads**2 + wider)
 
 
+class _Priors(NamedTuple):
+    """For each restlessness and kind of drives: the covariance of the pace, and how likely it is.
+
+    With the part of the variance that the drives give to all work, and whether they are nothing like those
+    simulated.
+    """
+
+    covariances: F64
+    drives: F64
+    shares: F64
+    alien: NDArray[np.bool_]
+
+
 @lru_cache(maxsize=16)
-def _priors(noise: Noise, unlike: float, loose: float, tilt: float) -> tuple[F64, F64]:
-    """Return the covariances of the pace for each restlessness and kind of drives, and how likely each is."""
-    rows = [
-        (covariance(noise, level, math.hypot(loose, more), tilt), level.share * share)
-        for level in noise.restless
-        for more, share in (
-            (0.0, 1.0 - unlike),
-            (noise.unlike, unlike * (1.0 - noise.alien_share)),
-            (noise.alien, unlike * noise.alien_share),
-        )
-    ]
-    return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+def _priors(noise: Noise, unlike: float, loose: float, tilt: float) -> _Priors:
+    kinds = (
+        (0.0, 1.0 - unlike, False),
+        (noise.unlike, unlike * (1.0 - noise.alien_share), False),
+        (noise.alien, unlike * noise.alien_share, True),
+    )
+    rows = [(level, *kind) for level in noise.restless for kind in kinds]
+    return _Priors(
+        np.array([covariance(noise, level, math.hypot(loose, more), tilt) for level, more, _, _ in rows]),
+        np.array([loose**2 + more**2 for _, more, _, _ in rows]),
+        np.array([level.share * share for level, _, share, _ in rows]),
+        np.array([alien for *_, alien in rows]),
+    )
 
 
 def _parts(seconds: F64, left: F64, whole_s: float) -> dict[str, float]:
@@ -326,10 +323,8 @@ def _mixed(courses: Sequence[Course], found: Sequence[_World]) -> Remaining:
     return Remaining(
         known_s=np.concatenate([each.known_s for each in found]),
         idle_s=np.concatenate([each.idle_s for each in found]),
-        left_logs=np.concatenate([each.left[0] for each in found]),
-        left_spreads=np.concatenate([each.left[1] for each in found]),
-        total_logs=np.concatenate([each.total[0] for each in found]),
-        total_spreads=np.concatenate([each.total[1] for each in found]),
+        rest=joined([each.left for each in found]),
+        unknown=joined([each.total for each in found]),
         weights=np.concatenate(weights),
         worlds=np.array([float(each.sum()) for each in weights]),
         paces=np.array([each.pace for each in found]),

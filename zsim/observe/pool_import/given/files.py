@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,7 +28,7 @@ from zsim.observe.zdb.metaslabs import Metaslabs
 from zsim.observe.zdb.pointers import PointerSummary, PointerTable
 from zsim.observe.zpool import status_json
 from zsim.observe.zpool.listing import PoolList
-from zsim.observe.zpool.status import PoolStatus
+from zsim.observe.zpool.status import PoolStatus, under_one_name
 
 Fact = TypeVar("Fact")
 HEAD = 256 << 10
@@ -98,6 +98,12 @@ class PoolFiles:
     def notes(self) -> list[str]:
         """Sentences about what could not be used."""
         return [each.text for each in self.of(Remark)]
+
+    def under_one_name(self) -> PoolFiles:
+        """Return the same, a pool that was renamed between its statuses under its last name."""
+        named = iter(under_one_name(self.statuses))
+        facts = [next(named) if isinstance(each, PoolStatus) else each for each in self.facts]
+        return replace(self, facts=facts)
 
     def inventory(self) -> Inventory:
         """Put together what is known of the host's drives."""

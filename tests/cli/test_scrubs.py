@@ -1,0 +1,94 @@
+"""A scrub that runs: what decide, timeline and risk say of plain disks and of a drive that is slow."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import zsim
+from zsim.cli.main import main
+
+Capture = pytest.CaptureFixture[str]
+SCRUB = """  pool: tank
+ state: ONLINE
+  scan: scrub in progress since Fri Nov 27 05:30:00 2026
+\t5.00T / 5.00T scanned, 2.10T / 5.00T issued at 188M/s
+\t0B repaired, 42.00% done, 04:24:00 to go
+config:
+
+\tNAME        STATE     READ WRITE CKSUM
+\ttank        ONLINE       0     0     0
+"""
+DRIVES = "".join(f"\t    sd{name}     ONLINE       0     0     0\n" for name in "abcdef")
+POOLS = {
+    "disks": DRIVES.replace("\t    ", "\t  "),
+    "raidz2": f"\t  raidz2-0  ONLINE       0     0     0\n{DRIVES}",
+}
+
+
+@pytest.fixture
+def status(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    path = tmp_path / "status.txt"
+    path.write_text(SCRUB + POOLS[request.param])
+    return str(path)
+
+
+def answer(capsys: Capture, *words: str) -> dict[str, object]:
+    assert main([*words, "--json"]) == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+@pytest.mark.parametrize("status", POOLS, indirect=True)
+def test_whether_to_stop_a_load_is_answered_while_a_scrub_runs(status: str, capsys: Capture) -> None:
+    found = answer(capsys, "decide", status, "--load", "backup 100MB/s")
+    names = [each["alternative"] for each in found["alternatives"]]  # type: ignore[attr-defined]
+    assert names == ["stop the load now", "wait"]
+
+
+def test_plain_disks_are_scrubbed_by_flags_too(capsys: Capture) -> None:
+    pool = ["--layout", "2*disk", "--fill", "10%", "--drive-size", "1TB"]
+    words = ["decide", *pool, "--running", "scrub", "--done", "30%"]
+    assert len(answer(capsys, *words, "--load", "backup 100MB/s")["alternatives"]) == 2  # type: ignore[arg-type]
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert "all you can do is wait" in told
+    assert "--load" in told
+    assert "--replace-too" not in told
+
+
+@pytest.mark.parametrize("status", ["disks"], indirect=True)
+def test_a_timeline_takes_a_scrub_of_plain_disks(status: str, capsys: Capture) -> None:
+    assert main(["timeline", status]) == 0
+    assert "whole all the time; the scrub ends after" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("status", ["raidz2"], indirect=True)
+def test_a_slow_drive_may_be_taken_offline_for_a_scrub(status: str, capsys: Capture) -> None:
+    found = answer(capsys, "decide", status, "--slow", "1:3")
+    names = [each["alternative"] for each in found["alternatives"]]  # type: ignore[attr-defined]
+    assert names == ["wait", "take drive 1 offline until the pass has ended"]
+
+
+@pytest.mark.parametrize("status", ["raidz2"], indirect=True)
+@pytest.mark.parametrize("slow", [[], ["--slow", "1:3"]])
+def test_a_risk_is_answered_while_a_scrub_runs(status: str, slow: list[str], capsys: Capture) -> None:
+    found = answer(capsys, "risk", status, *slow)
+    assert found["window_of"] == "scrub"
+    window, year = found["window"], found["per_year"]
+    assert 0.0 < window["vdev"]["p"] < 0.01 * year["vdev"]["p"]  # type: ignore[index]
+    assert main(["risk", status, *slow]) == 0
+    assert "during this scrub" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("status", ["disks"], indirect=True)
+def test_the_risk_of_plain_disks_says_what_it_is(status: str, capsys: Capture) -> None:
+    assert main(["risk", status]) == 2
+    assert "has no redundancy" in (told := capsys.readouterr().err)
+    assert "6 times the failure rate of a drive" in told
+
+
+def test_a_scrub_is_asked_of_as_any_operation() -> None:
+    assert zsim.risk("raidz2x6", fill="10%", drive_size="1TB", operation="scrub").window_of == "scrub"
