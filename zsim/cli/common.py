@@ -221,9 +221,7 @@ def show_assumed(assumptions: Sequence[Mapping[str, object]]) -> None:
     from zsim.prediction.answer.tables import Grid
     from zsim.scenario.words import in_words
 
-    rows = tuple(
-        (in_words(str(each["field"])), str(each["text"]), str(each["why"])) for each in assumptions
-    )
+    rows = tuple((in_words(str(each["field"])), str(each["text"]), str(each["why"])) for each in assumptions)
     click.echo()
     show(rendered("Assumptions", (Section("", grid=Grid(("not stated", "taken", "why"), rows)),)))
 

@@ -68,9 +68,7 @@ def with_loudness(command: click.Command) -> click.Command:
         return command
     known = {name for each in command.params for name in each.opts}
     command.params += [
-        click.Option(
-            [short, long], is_flag=True, expose_value=False, help=words, callback=_callback(take)
-        )
+        click.Option([short, long], is_flag=True, expose_value=False, help=words, callback=_callback(take))
         for short, long, take, words in BEHIND
         if not known & {short, long}
     ]

@@ -235,9 +235,7 @@ def test_a_plan_says_where_further_failures_make_it_longer(told: FakeTimeline) -
         assert any("restarts the resilver" in each for each in found.warnings) == said
 
 
-@pytest.mark.parametrize(
-    ("operation", "layout"), [("expand", "raidz2x6"), ("remove", "2*mirror2")]
-)
+@pytest.mark.parametrize(("operation", "layout"), [("expand", "raidz2x6"), ("remove", "2*mirror2")])
 def test_what_repairs_nothing_gives_no_time_of_repairs(operation: str, layout: str) -> None:
     """The days of an expansion stood for those in which a failed drive is missing, in a year as in many."""
     with pytest.raises(InputError, match=f"operation '{operation}' .* repairs no missing drive; .*--plan"):

@@ -199,9 +199,7 @@ def test_worlds_weigh_by_prior_times_likelihood() -> None:
 
     def world(log_weight: float, pace: float) -> Any:
         one, time = np.ones(1), uncut((np.ones(1), np.ones(1)))
-        return remaining._World(
-            one, one, time, time, np.array([log_weight]), pace, None, ({"repair": pace},)
-        )
+        return remaining._World(one, one, time, time, np.array([log_weight]), pace, None, ({"repair": pace},))
 
     found = remaining._mixed([course()] * 2, [world(-5.0, 1.0), world(-4.0, 3.0)])
     share = math.e / (1.0 + math.e)
