@@ -29,12 +29,15 @@ F64 = NDArray[np.float64]
 BEYOND = {
     "sorted": constant("response.beyond_sorted"),
     "uncached": constant("response.beyond_uncached"),
+    "small_records": constant("response.beyond_small_records"),
     "groups": constant("response.beyond_groups"),
     "shingled": constant("response.beyond_shingled"),
     "legacy": constant("response.beyond_legacy"),
     "legacy_shingled": constant("response.beyond_legacy_shingled"),
 }
 """How much larger errors of the median are than the regression states: it knows of no bends."""
+WIDE, SMALL_RECORD = whole_constant("response.wide"), whole_constant("response.small_record")
+"""Children of a vdev, and bytes of a record, of scenarios whose errors are those of small records."""
 REFERENCE = whole_constant("response.reference_blocks")
 """Blocks of the populations that answers are of, where pools are no smaller."""
 DRAWN, DRAW_SEED = whole_constant("response.drawn"), 17
@@ -116,8 +119,10 @@ def _error_class(case: Case, kind: Mapping[str, float]) -> str:
         return "shingled"
     if kind["groups"] > 0.0:
         return "groups"
-    uncached = not case.write_cache and not case.assumed("write_cache") and kind["flash"] == 0.0
-    return "uncached" if uncached else "sorted"
+    if not case.write_cache and not case.assumed("write_cache") and kind["flash"] == 0.0:
+        return "uncached"
+    wide = case.layout.data[0].children >= WIDE and kind["replicated"] == 0.0
+    return "small_records" if wide and case.usual_record <= SMALL_RECORD else "sorted"
 
 
 class ResponseSurface:
