@@ -4,9 +4,9 @@ Generated scenarios (those of ``validation/fit_response.py``, of numbers that no
 predicted; then the three worlds nearest to p50 are run on populations of 300,000 blocks (``--blocks``), four
 times as large as those that the prior was learned on.  Printed are, by class of scenario, the mean of the
 logarithm of answer over large run, its root mean square and median, how many lie within the half width that
-is stated, and what half widths are to be taken times so that they hold 95 %, less the scatter that three
-worlds leave open (``models/prediction/response.toml``, ``beyond_sorted`` and the others); last the scenarios
-that are furthest off.  Answers are kept in the file, so that it can go on later.
+is stated, and what those of the regression are to be taken times so that they hold 95 %, less the scatter
+that three worlds leave open (``models/prediction/response.toml``, ``beyond_sorted`` and the others); last the
+scenarios that are furthest off.  Answers are kept in the file, so that it can go on later.
 """
 
 from __future__ import annotations
@@ -26,22 +26,12 @@ from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs.one_tile import run_world
+from zsim.prediction.statistics.surface import BEYOND
 from zsim.scenario.model import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST, COUNT, BLOCKS, WORLDS, SHOWN = 31_000, 60, 300_000, 3, 8
 HELD, SIGMAS = 0.95, 1.96
-CLASSES = ("sorted", "legacy", "dRAID", "shingled")
-
-
-def class_of(stated: dict[str, Any]) -> str:
-    """Return which of the `CLASSES` a scenario is in."""
-    case = case_of(Scenario.from_dict(stated))
-    if "smr" in (case.drive.recording, case.new_drive.recording):
-        return "shingled"
-    if stated["layout"].startswith("draid"):
-        return "dRAID"
-    return "legacy" if case.release.order == "legacy" else "sorted"
 
 
 def compared(stated: dict[str, Any], blocks: int) -> dict[str, Any]:
@@ -55,16 +45,23 @@ def compared(stated: dict[str, Any], blocks: int) -> dict[str, Any]:
         float(np.log(own[place] / run_world(work._world(int(place)).case, blocks, plane_model).time_s))
         for place in places
     ]
-    return {"class": class_of(stated), "off": off, "half": work.half_width, "p50_s": work.quantiles[1]}
+    surface = work._surface
+    return {
+        "class": surface.errors_as,
+        "off": off,
+        "half": work.half_width,
+        "beyond": surface.beyond,
+        "p50_s": work.quantiles[1],
+    }
 
 
 def needed(rows: list[dict[str, Any]]) -> float:
-    """Return what stated half widths are to be taken times so that they hold 95 % of the errors.
+    """Return what half widths of the regression are to be taken times so that they hold 95 % of the errors.
 
     An error is a mean over worlds; the variance of that is taken off, half of it the scenario's own and half
     that of its class: two degrees of freedom say little.
     """
-    half = np.array([row["half"] for row in rows])
+    half = np.array([row["half"] / row["beyond"] for row in rows])
     error = np.array([np.mean(row["off"]) for row in rows])
     chance = np.array([np.var(row["off"], ddof=1) / WORLDS if len(row["off"]) > 1 else 0.0 for row in rows])
     chance /= half**2
@@ -77,12 +74,12 @@ def report(rows: list[dict[str, Any]]) -> None:
     """Print what came of them."""
     off = np.array([np.mean(row["off"]) for row in rows])
     half = np.array([row["half"] for row in rows])
-    for name in CLASSES:
+    for name in BEYOND:
         chosen = [row for row in rows if row["class"] == name]
         here = np.array([row["class"] == name for row in rows])
         if chosen:
             print(
-                f"{name:9} {here.sum():3d}  mean {np.mean(off[here]):+.1%}  root mean square "
+                f"{name:15} {here.sum():3d}  mean {np.mean(off[here]):+.1%}  root mean square "
                 f"{np.sqrt(np.mean(off[here] ** 2)):.1%}  median {np.median(np.abs(off[here])):.1%}  "
                 f"held {int((np.abs(off) <= half)[here].sum())}, "
                 f"{HELD:.0%} times {needed(chosen):.2f}"

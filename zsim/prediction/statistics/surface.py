@@ -141,12 +141,18 @@ class ResponseSurface:
     inputs : sequence of Unknown
     blocks : int
         Of the populations whose durations are asked for.
+
+    Attributes
+    ----------
+    errors_as, beyond : str, float
+        Among which scenarios errors of this one were measured, and what its own are taken times for them.
     """
 
     def __init__(self, case: Case, inputs: Sequence[Unknown], blocks: int = REFERENCE) -> None:
         kind = kind_of_scenario(case)
         self.case, self.inputs, self.prior, self.blocks = case, inputs, prior(kind), float(blocks)
-        self.beyond = BEYOND[_error_class(case, kind)]
+        self.errors_as = _error_class(case, kind)
+        self.beyond = BEYOND[self.errors_as]
         if not inputs:
             # What the one world has of its own is in the level of the scenario.
             self.prior = replace(self.prior, lack=0.0)
