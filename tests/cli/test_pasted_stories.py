@@ -376,10 +376,13 @@ def test_what_flags_state_of_the_repair_is_asked_as_before(
 def test_a_risk_of_a_pool_on_which_nothing_goes_on_is_of_a_whole_repair(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for text in (
-        DEGRADED,
-        PAUSED,
-        RUNNING.replace("resilver in", "scrub in").replace("resilvered", "repaired"),
-    ):
+    for text in (DEGRADED, PAUSED):
         found = risk_asked(monkeypatch, paste(tmp_path, text), *KNOWN)
         assert found is None or isinstance(found, Scenario)
+
+
+def test_a_risk_of_a_pool_that_is_scrubbed_is_of_this_scrub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scrubbed = RUNNING.replace("resilver in", "scrub in").replace("resilvered", "repaired")
+    assert isinstance(risk_asked(monkeypatch, paste(tmp_path, scrubbed), *KNOWN), Plan)

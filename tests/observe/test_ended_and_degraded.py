@@ -88,15 +88,15 @@ def test_a_resilver_that_ended_with_errors_is_told() -> None:
 
 
 SOLARIS = """resilver in progress since Thu Nov 26 09:00:00 2026
-    6.02T scanned out of 8.11T at 812M/s, 45m to go
+    6.02T scanned out of 8.11T at 612M/s, 59m to go
     {} resilvered"""
 
 
 def test_a_resilver_without_a_share_that_has_written_collects_no_more() -> None:
-    """1.5T resilvered were answered as a scan in which nothing is issued: STUCK, 20 h to go, for 45 min."""
+    """1.5T resilvered were answered as a scan in which nothing is issued: STUCK, 20 h to go, for an hour."""
     rows = SOUND.format(b="ONLINE       0     0     0  (resilvering)")
     found = zsim.eta(STATUS.format(scan=SOLARIS.format("1.50T"), rows=rows))
-    assert found.remaining_s.p50 == pytest.approx(45 * 60, rel=0.3)
+    assert found.remaining_s.p50 == pytest.approx(59 * 60, rel=0.3)
     assert not any(note.startswith("STUCK") for note in found.notes)
     collecting = import_pasted(STATUS.format(scan=SOLARIS.format("3.1M"), rows=rows))
     assert collecting.scenario.release == "solaris-11.2"

@@ -97,13 +97,16 @@ def least_left_s(course: Course, state: State | None, scan: RunningScan | None) 
     Notes
     -----
     What is under way counts as done, and of the counters their error is taken off.  How much of several vdevs
-    lies on the one that is repaired is known to `REPAIRED_ERROR`.
+    lies on the one that is repaired is known to `REPAIRED_ERROR`.  Where less has been resilvered of what was
+    issued than all that lies there, no more is taken for the rest.
     """
     share = 1.0
+    even = 1.0 if course.vdevs == 1 else 1.0 - REPAIRED_ERROR
     if state is not None and scan is not None:
         error = math.hypot(COUNTED, overshoot(scan), state.counted * state.error)
         share = max(0.0, 1.0 - state.counted - SURE * error)
-    even = 1.0 if course.vdevs == 1 else 1.0 - REPAIRED_ERROR
+        if scan.kind == "resilver" and scan.processed and state.counted > SURE * error:
+            even = min(even, scan.processed / max(1.0, course.repaired * state.counted))
     return course.transfer * course.issue_s * share * even
 
 
