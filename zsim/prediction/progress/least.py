@@ -6,6 +6,7 @@ are possible; what the drives themselves are faster or slower than in the world 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -28,6 +29,8 @@ NOTICED = constant("progress.least_noticed")
 """Probability of an impossible time below which a component stays as it is."""
 STEEPEST = constant("progress.steepest")
 """Score beyond which the upper tail of a normal distribution is no double-precision number."""
+FARTHEST = constant("progress.least_moved")
+"""Standard deviations by which a distribution that is cut off is moved down at most."""
 TINY = float(np.finfo(np.float64).tiny)
 NODES = whole_constant("progress.drive_nodes")
 SCORES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(NODES)
@@ -169,7 +172,7 @@ def bounded(
     The logarithm of the pace is the sum of what the drives give to all work, d, and of all else.  For each of
     some values of d (Gauss and Hermite) the time is a normal variable, cut off at the least that such drives
     take (Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions 1, 1994, 13.10).  A component
-    weighs by how much of it is possible, over how much was before.
+    weighs by how much of it is possible, over how much was before, and keeps its median.
     """
     every = np.arange(len(log_weights))
     as_it_is = PossibleTimes(uncut(left), uncut(total), log_weights, every)
@@ -185,8 +188,8 @@ def bounded(
     kept, split = every[~cut], np.flatnonzero(np.repeat(cut, NODES))
     logs = (log_weights[:, None] + np.log(np.maximum(possible, TINY))).ravel()
     return PossibleTimes(
-        joined((as_it_is.left.only(kept), rest.only(split))),
-        joined((as_it_is.total.only(kept), whole.only(split))),
+        joined((as_it_is.left.only(kept), _with_its_median(rest.only(split)))),
+        joined((as_it_is.total.only(kept), _with_its_median(whole.only(split)))),
         np.concatenate((log_weights[kept], logs[split])),
         np.concatenate((kept, np.repeat(every[cut], NODES))),
     )
@@ -202,3 +205,28 @@ def _cut(times: tuple[F64, F64], found: WorkPosterior, amount: int, least: Least
     middles = logs + share * spreads * SCORES
     own = np.broadcast_to(np.maximum(spreads * np.sqrt(1.0 - share**2), 1e-6), middles.shape)
     return TimeMixture(middles.ravel(), own.ravel(), np.minimum((floor - middles) / own, STEEPEST).ravel())
+
+
+def _with_its_median(times: TimeMixture) -> TimeMixture:
+    """Return distributions that are cut off at the same times, and have the medians that they had uncut.
+
+    Notes
+    -----
+    The medians are what answers were found to be right with.  A normal variable that is moved down by t of
+    its standard deviations, Q(t) = Q(least + t) / 2 of its upper tail Q, has its old median when cut off.
+    """
+    down = np.interp(times.least, *_moved_down())
+    least = np.minimum(times.least + down, STEEPEST)
+    return TimeMixture(times.logs - down * times.spreads, times.spreads, least)
+
+
+@functools.cache
+def _moved_down() -> tuple[F64, F64]:
+    """Return scores at which normal variables are cut off, and by how much each is moved down for that."""
+    cuts = np.linspace(-6.0, 0.0, 121)
+    low, high = np.zeros(len(cuts)), np.full(len(cuts), FARTHEST)
+    for _ in range(40):
+        middle = (low + high) / 2.0
+        short = above(middle) > 0.5 * above(cuts + middle)
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return cuts, low
