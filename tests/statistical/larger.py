@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tests.statistical.precision import _Answer
 from zsim.base.errors import ZsimError
@@ -39,13 +40,13 @@ def compared(stated: dict[str, Any], blocks: int) -> dict[str, Any]:
     work = _Answer(case_of(Scenario.from_dict(stated)), lambda share, what: None)
     work.run()
     assert work._surface is not None
-    own = work._surface.estimate(work._runs()).own[: len(work.small)]
+    surface = work._surface
+    own = surface.estimate(work._runs()).own[: len(work.small)]
     places = np.argsort(np.abs(np.log(own / work.quantiles[1])))[:WORLDS] if len(own) > 1 else [0]
     off = [
         float(np.log(own[place] / run_world(work._world(int(place)).case, blocks, plane_model).time_s))
         for place in places
     ]
-    surface = work._surface
     return {
         "class": surface.errors_as,
         "off": off,
@@ -55,6 +56,11 @@ def compared(stated: dict[str, Any], blocks: int) -> dict[str, Any]:
     }
 
 
+def _errors(rows: list[dict[str, Any]]) -> NDArray[np.float64]:
+    """Return the mean of each scenario's worlds."""
+    return np.array([np.mean(row["off"]) for row in rows])
+
+
 def needed(rows: list[dict[str, Any]]) -> float:
     """Return what half widths of the regression are to be taken times so that they hold 95 % of the errors.
 
@@ -62,7 +68,7 @@ def needed(rows: list[dict[str, Any]]) -> float:
     that of its class: two degrees of freedom say little.
     """
     half = np.array([row["half"] / row["beyond"] for row in rows])
-    error = np.array([np.mean(row["off"]) for row in rows])
+    error = _errors(rows)
     chance = np.array([np.var(row["off"], ddof=1) / WORLDS if len(row["off"]) > 1 else 0.0 for row in rows])
     chance /= half**2
     usual = min(float(np.mean(chance)), 1.5 * float(np.median(chance)))
@@ -72,18 +78,16 @@ def needed(rows: list[dict[str, Any]]) -> float:
 
 def report(rows: list[dict[str, Any]]) -> None:
     """Print what came of them."""
-    off = np.array([np.mean(row["off"]) for row in rows])
-    half = np.array([row["half"] for row in rows])
     for name in BEYOND:
         chosen = [row for row in rows if row["class"] == name]
-        here = np.array([row["class"] == name for row in rows])
         if chosen:
+            off, half = _errors(chosen), np.array([row["half"] for row in chosen])
             print(
-                f"{name:15} {here.sum():3d}  mean {np.mean(off[here]):+.1%}  root mean square "
-                f"{np.sqrt(np.mean(off[here] ** 2)):.1%}  median {np.median(np.abs(off[here])):.1%}  "
-                f"held {int((np.abs(off) <= half)[here].sum())}, "
-                f"{HELD:.0%} times {needed(chosen):.2f}"
+                f"{name:15} {len(chosen):3d}  mean {np.mean(off):+.1%}  root mean square "
+                f"{np.sqrt(np.mean(off**2)):.1%}  median {np.median(np.abs(off)):.1%}  "
+                f"held {int((np.abs(off) <= half).sum())}, {HELD:.0%} times {needed(chosen):.2f}"
             )
+    off = _errors(rows)
     for place in np.argsort(-np.abs(off))[:SHOWN]:
         print(f"{off[place]:+.1%}", rows[place]["stated"])
 

@@ -217,13 +217,12 @@ def show_assumed(assumptions: Sequence[Mapping[str, object]]) -> None:
     """Print what is not stated of a pool and what is taken for it, where -v asks for it."""
     if not is_verbose() or not assumptions:
         return
-    from zsim.prediction.answer.sections import Section, rendered
-    from zsim.prediction.answer.tables import Grid
+    from zsim.report.tables import Grid, with_title
     from zsim.scenario.words import in_words
 
     rows = tuple((in_words(str(each["field"])), str(each["text"]), str(each["why"])) for each in assumptions)
     click.echo()
-    show(rendered("Assumptions", (Section("", grid=Grid(("not stated", "taken", "why"), rows)),)))
+    show(with_title("Assumptions", Grid(("not stated", "taken", "why"), rows)))
 
 
 class Savable(Protocol):

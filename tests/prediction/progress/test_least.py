@@ -84,7 +84,7 @@ def test_only_possible_times_are_left_whatever_the_drives_are(follows: bool) -> 
     found, least = told(math.log(100.0), spread, drives, drive_spread, shared), math.log(90.0)
     before = told(math.log(400.0), spread, drives, drive_spread, shared)
     time = np.array([math.log(100.0)]), np.array([spread])
-    kept = bounded(time, time, np.zeros(1), found, before, LeastTime(90.0, ANY if follows else NO))
+    kept = bounded(time, time, np.zeros(1), found, lambda: before, LeastTime(90.0, ANY if follows else NO))
     cov = [[drive_spread**2, shared], [shared, spread**2]]
     draws = np.random.default_rng(1).multivariate_normal([drives, 0.0], cov, 1_000_000)
     floor = least + (draws[:, 0] if follows else np.maximum(draws[:, 0], 0.0))
@@ -96,7 +96,7 @@ def test_only_possible_times_are_left_whatever_the_drives_are(follows: bool) -> 
 def test_what_is_cut_off_keeps_its_median(seconds: float) -> None:
     """A bound alone moved medians up by a fifth, away from how scans ended."""
     known, time = told(math.log(100.0), 0.7, 0.0, 0.0, 0.0), (np.array([math.log(100.0)]), np.array([0.7]))
-    kept = bounded(time, time, np.zeros(1), known, known, LeastTime(seconds, NO))
+    kept = bounded(time, time, np.zeros(1), known, lambda: known, LeastTime(seconds, NO))
     weights = np.exp(kept.log_weights)
 
     def below(place: float) -> float:
@@ -112,7 +112,7 @@ def test_a_component_weighs_by_how_much_of_it_is_possible() -> None:
     before, now = told(math.log(100.0), 0.5, 0.0, 0.0, 0.0), told(math.log(100.0), 0.5, 0.0, 0.0, 0.0)
     score = float(stats.norm.ppf(1.0 / 6.0))
     time = np.array([math.log(100.0) + 0.5 * score]), np.array([0.5])
-    kept = bounded(time, time, np.array([2.0]), now, before, LeastTime(100.0, NO))
+    kept = bounded(time, time, np.array([2.0]), now, lambda: before, LeastTime(100.0, NO))
     assert float(np.exp(kept.log_weights - 2.0).sum()) == pytest.approx(1.0 / 3.0)
 
 
@@ -120,7 +120,7 @@ def test_what_no_quantile_would_notice_stays_as_it_is() -> None:
     known = told(math.log(100.0), 0.1, 0.0, 0.0, 0.0)
     time = np.array([math.log(100.0)]), np.array([0.1])
     for seconds in (0.0, 50.0):
-        kept = bounded(time, time, np.zeros(1), known, known, LeastTime(seconds, NO))
+        kept = bounded(time, time, np.zeros(1), known, lambda: known, LeastTime(seconds, NO))
         assert np.isneginf(kept.left.least).all()
         assert kept.origin.tolist() == [0]
 

@@ -27,6 +27,12 @@ def _by_form() -> dict[str, tuple[str, str, str]]:
 
 
 @functools.cache
+def _sorted_since() -> dict[str, int]:
+    """Return the year from which most systems ran each release with a sorted scan."""
+    return {each: load_release(each).year for each in release_names() if each.startswith("openzfs-")}
+
+
+@functools.cache
 def _by_pool_version() -> dict[int, str]:
     """Return the release that alone has a pool version."""
     files = {name: model_data.load("releases", name) for name in release_names()}
@@ -103,8 +109,7 @@ def _year(outputs: PoolOutputs) -> int | None:
 def _is_before_sorted(outputs: PoolOutputs) -> bool:
     """Tell whether a status was printed before most systems ran any release with a sorted scan."""
     year = _year(outputs)
-    first = min(load_release(each).year for each in release_names() if each.startswith("openzfs-"))
-    return year is not None and year < first
+    return year is not None and year < min(_sorted_since().values())
 
 
 def _in_use(outputs: PoolOutputs) -> tuple[str, str] | None:
@@ -112,8 +117,7 @@ def _in_use(outputs: PoolOutputs) -> tuple[str, str] | None:
     year = _year(outputs)
     if year is None or year >= load_release(DEFAULT_RELEASE).year:
         return None
-    known = {each: load_release(each).year for each in release_names() if each.startswith("openzfs-")}
-    before = {each: since for each, since in known.items() if since <= year}
+    before = {each: since for each, since in _sorted_since().items() if since <= year}
     latest = max(before, key=before.__getitem__, default=None)
     return None if latest is None else (latest, f"this is of {year}, when most systems ran it")
 
@@ -123,7 +127,7 @@ def _in_time(outputs: PoolOutputs, name: str, says: str, since: str) -> tuple[st
     year = _year(outputs)
     if since == name or year is None or year >= load_release(name).year:
         return name, says
-    known = {each: load_release(each).year for each in release_names() if each.startswith("openzfs-")}
+    known = _sorted_since()
     in_use = [each for each in known if known[since] <= known[each] <= min(year, known[name])]
     return max(in_use, key=known.__getitem__, default=since), f"{says}, and this is of {year}"
 

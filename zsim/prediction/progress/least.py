@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -152,7 +152,7 @@ def bounded(
     total: tuple[F64, F64],
     log_weights: F64,
     found: WorkPosterior,
-    before: WorkPosterior,
+    before: Callable[[], WorkPosterior],
     least: LeastTime,
 ) -> PossibleTimes:
     """Return components whose times are no shorter than the drives allow.
@@ -163,8 +163,10 @@ def bounded(
         Logarithms of what is left and of the whole, and their standard deviations [ln s].
     log_weights : ndarray of float
         Of the components.
-    found, before : WorkPosterior
-        Of both amounts, given what was seen, and before anything was.
+    found : WorkPosterior
+        Of both amounts, given what was seen.
+    before : callable
+        Returns the same before anything was; asked for only where something is cut off.
     least : LeastTime
 
     Notes
@@ -183,7 +185,9 @@ def bounded(
     cut = now @ SHARES < 1.0 - NOTICED
     if not cut.any():
         return as_it_is
-    was = above(_cut((before.logs[:, 0], before.spreads[:, 0]), before, 0, least).least).reshape(-1, NODES)
+    at_first = before()
+    times = at_first.logs[:, 0], at_first.spreads[:, 0]
+    was = above(_cut(times, at_first, 0, least).least).reshape(-1, NODES)
     possible = now * SHARES / np.maximum(was @ SHARES, TINY)[:, None]
     kept, split = every[~cut], np.flatnonzero(np.repeat(cut, NODES))
     logs = (log_weights[:, None] + np.log(np.maximum(possible, TINY))).ravel()

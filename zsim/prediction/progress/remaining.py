@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -194,7 +194,6 @@ def _of_world(
     others = [Stretch(np.ones(CELLS), whole * math.exp(ratio), error) for ratio, error in course.other_scans]
     priors, drives, shares, follows = _priors(noise, course.unlike, course.loose, course.tilt)
     found = posterior(seconds, [*stretches, *others], (left, unknown), priors, drives)
-    before = posterior(seconds, (), (left, unknown), priors, drives)
     to_go, all_of_it = (found.logs[:, 0], found.spreads[:, 0]), (found.logs[:, 1], found.spreads[:, 1])
     told = math.fsum(stretch.seconds for stretch in stretches)
     expected = math.fsum(float(stretch.cells @ seconds) for stretch in stretches)
@@ -209,6 +208,7 @@ def _of_world(
         to_go, all_of_it = (_read_at_end(each, more * whole_issue, end) for each in (to_go, all_of_it))
     log_weights = found.likelihood + np.log(np.maximum(shares, 1e-12)) + log_share
     least = LeastTime(least_left_s(course, state, scans[-1] if scans else None), follows)
+    before = partial(posterior, seconds, (), (left, unknown), priors, drives)
     kept = bounded(to_go, all_of_it, log_weights, found, before, least)
     return _World(
         np.full(len(kept.origin), history.known_s if history is not None else 0.0),
