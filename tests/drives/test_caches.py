@@ -166,6 +166,29 @@ def test_writes_that_go_on_where_another_ends_cost_no_turn_whatever_their_alignm
     assert np.sum(run.service > 0.01) <= 1
 
 
+def test_a_cache_writes_what_is_contiguous_from_its_beginning_in_whatever_order_it_came():
+    # Two tracks of 1 MB in pieces of 20K, the last first, of which the drive looks at four at a time.
+    places = np.arange(1, 101)[::-1] * 20480
+    alone, together = (
+        emulating(places, [20480] * 100, queue_depth=4, write_coalescing=coalescing)
+        for coalescing in (False, True)
+    )
+    turns = [(run.start + run.service).max() / 0.01 for run in (alone, together)]
+    assert turns[0] > 20.0
+    assert 2.0 < turns[1] < 5.0
+
+
+def test_a_write_that_finds_the_cache_full_waits_for_room_not_for_all_that_is_cached():
+    full, room = (
+        cached(200, depth=8, write_coalescing=coalescing, queue_max_age_s=1e9)
+        for coalescing in (False, True)
+    )
+    waits = [np.sort(run.completion - run.arrival)[-1] / run.service[500:].mean() for run in (full, room)]
+    assert waits[0] > 50.0
+    assert waits[1] < 30.0
+    assert room.service[500:2500].mean() == pytest.approx(full.service[500:2500].mean(), rel=0.1)
+
+
 def test_a_flush_costs_an_appending_writer_a_turn():
     for name, turns in (("generic-7200rpm-cmr", 120.0), ("generic-5400rpm-cmr", 90.0)):
         parameters, count = load_drive(name).parameters(), 300

@@ -93,6 +93,7 @@ DRIVE: dict[str, st.SearchStrategy[Any]] = {
     "queue_max_age_s": choice(0.005, 0.05, 0.5),
     "write_cache_bytes": choice(0, 0, 256 * KIB, 8 * MIB),
     "cached_writes_age": st.booleans(),
+    "write_coalescing": st.booleans(),
     "destage": choice("queue", "queue", "idle"),
     "flush_each_txg": st.booleans(),
     "interface_rate": choice(100e6, 300e6),

@@ -39,6 +39,8 @@ FOREVER = np.inf
 BUDGET = 2_000_000
 # Writes that a drive's cache can keep track of.
 MAX_CACHED = 4096
+# A write before another is looked for so far before it: those that ZFS merges are no longer [bytes].
+LONGEST_COALESCED = 1 << 20
 # A gap to the next command that a drive counts as short, going forward [bytes].
 SHORT_FORWARD = 512 * 1024
 # Scan blocks in flight, of all windows together.

@@ -432,6 +432,7 @@ def test_a_miniature_of_small_blocks_has_so_many_that_each_drive_has_something_t
     assert held(one, 2 * enough) == 500
     most = min(population.MOST_LARGER, population.MOST_CHILDREN // 6, math.ceil(1000 * population.MOST_MORE))
     assert held(one, 1) == held(one, 0) == most
+    assert held(case(layout="mirror3"), enough // 12) == 2000, "all of it lies on each of them"
     assert held(case(release="zol-0.7"), 1) == 1000
     assert held(case(operation="rebuild", layout="mirror2", release="openzfs-2.2"), 1) == 1000
 

@@ -75,7 +75,7 @@ def test_disks_beside_a_special_vdev_need_no_more_blocks() -> None:
 
 @pytest.mark.parametrize(("layout", "most"), [("raidz2x6", 1.4), ("4*raidz2x10", 2.0)])
 def test_small_blocks_on_many_drives_take_no_longer_on_small_populations(layout: str, most: float) -> None:
-    """Four vdevs of ten took 78 h on 5,000 blocks, 17 h on 320,000: now they are 40,000, and it is 30 h."""
+    """Four vdevs of ten took 78 h on 5,000 blocks, 17 h on 320,000: now they are 80,000."""
     case = plain_pool(layout, "vm-host")
     assert seconds(case, 5_000) < most * seconds(case, 150_000)
 
@@ -92,8 +92,8 @@ def test_each_drive_has_something_to_do() -> None:
     more, held = blocks("raidz2x10", "vm-host")
     assert more > 2 * usual
     assert held == pytest.approx(BYTES_OF_BLOCK, rel=0.2)
-    # Of many vdevs eight times as many blocks are the most, of wide ones what the memory allows.
-    assert 35_000 < blocks("4*raidz2x10", "vm-host")[0] < 55_000
+    # Of many vdevs sixteen times as many blocks are the most, of wide ones what the memory allows.
+    assert 70_000 < blocks("4*raidz2x10", "vm-host")[0] < 110_000
     assert blocks("raidz3x90", "vm-host")[0] < 50_000
     # A scan in the order of birth seeks for each block, on populations of any size.
     assert blocks("raidz2x10", "vm-host", order="legacy")[0] < 7_000

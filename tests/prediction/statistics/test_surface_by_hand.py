@@ -612,3 +612,27 @@ def test_a_drive_is_taken_offline_only_where_that_saves_enough() -> None:
     assert sick_drives.sick_advice((stays,), 1000.0)[0].saves_s == pytest.approx(200.0)
     assert sick_drives.sick_advice((stays.model_copy(update={"errors": 0}),), 1000.0) == ()
     assert sick_drives.sick_advice((stays.model_copy(update={"lost_s": 1000.0 * worth}),), 1000.0) == ()
+
+
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        ({}, "sorted"),
+        ({"load": "20reads/s"}, "sorted"),
+        ({"write_cache": False}, "uncached"),
+        ({"write_cache": False, "drive": "860-evo-1tb"}, "sorted"),
+        ({"layout": "raidz2x10", "recordsize": "16K"}, "small_records"),
+        ({"layout": "raidz2x8", "recordsize": "16K"}, "sorted"),
+        ({"layout": "draid2:4d:11c:1s"}, "sorted"),
+        ({"layout": "draid2:4d:11c:1s", "recordsize": "16K"}, "small_records"),
+        ({"layout": "draid2:4d:11c:1s", "write_cache": False}, "uncached"),
+        ({"layout": "draid2:4d:11c:1s", "load": "none"}, "sorted"),
+        ({"layout": "draid2:4d:11c:1s", "load": "20reads/s"}, "loaded_groups"),
+        ({"drive": "generic-5400rpm-smr", "load": "20reads/s"}, "shingled"),
+        ({"release": "zol-0.7"}, "legacy"),
+        ({"release": "zol-0.7", "drive": "generic-5400rpm-smr"}, "legacy_shingled"),
+    ],
+)
+def test_errors_are_those_measured_of_scenarios_alike(stated: dict[str, Any], expected: str) -> None:
+    made = ResponseSurface(case(**stated), ())
+    assert (made.errors_as, made.beyond) == (expected, BEYOND[expected])

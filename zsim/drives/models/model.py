@@ -300,6 +300,7 @@ class DriveModel:
             queue_policy=self.queue_policy,
             queue_max_age_s=self._si("queue_max_age"),
             write_cache_bytes=int(self._si("write_cache")),
+            write_coalescing=True,
             interface_rate=self._si("interface_rate"),
             physical_sector_bytes=int(self._si("physical_sector")),
             logical_sector_bytes=int(self._si("logical_sector")),

@@ -64,6 +64,9 @@ class DriveParameters:
         Whether the end of a transaction group waits for the write cache to be empty (FLUSH CACHE).
     cached_writes_age : bool
         Whether the age limit holds for writes that were answered from the cache already.
+    write_coalescing : bool
+        Whether contiguous writes in the cache go to the medium as one extent, from its beginning, and a write
+        that found the cache full is answered as soon as there is room for it.
     interface_rate : float
         Rate at which the cache takes and gives data [bytes/s].
     physical_sector_bytes, logical_sector_bytes : int
@@ -125,6 +128,7 @@ class DriveParameters:
     queue_max_age_s: float = 0.5
     write_cache_bytes: int = 0
     cached_writes_age: bool = False
+    write_coalescing: bool = False
     destage: DestagePolicy = "queue"
     flush_each_txg: bool = False
     interface_rate: float = 300e6

@@ -53,6 +53,7 @@ class DriveRecord:
     queue_max_age: Float64
     cache_bytes: Int64
     cache_ages: Int64
+    coalesces: Int64
     interface_rate: Float64
     physical_sector: Int64
     logical_sector: Int64
@@ -147,6 +148,7 @@ def _drive_row(drive: DriveParameters) -> tuple[float, ...]:
         drive.queue_max_age_s,
         drive.write_cache_bytes,
         int(drive.cached_writes_age),
+        int(drive.write_coalescing),
         drive.interface_rate,
         drive.physical_sector_bytes,
         drive.logical_sector_bytes,

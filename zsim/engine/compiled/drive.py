@@ -35,7 +35,14 @@ from zsim.engine.codes import (
     SHORT_FORWARD,
     LeafRecord,
 )
-from zsim.engine.compiled.drive_queue import fetch_track, hold, is_continued, pick_held, take_up
+from zsim.engine.compiled.drive_queue import (
+    fetch_track,
+    hold,
+    is_continued,
+    pick_held,
+    take_up,
+    waiting_write,
+)
 from zsim.engine.compiled.events import set_event
 from zsim.engine.compiled.memory import (
     N_LEAVES,
@@ -362,15 +369,40 @@ def arrive(table: Table, number: int, at: float) -> None:
         command.angle = (command.offset - zone.start) / zone.turn_bytes
     held, flushing = state.held + 1, state.flushing != 0
     if command.write != 0 and fits_cache(command.length, state.cached, held, drive.cache_bytes, flushing):
-        state.cached += command.length
-        command.cache = CACHE_PENDING
-        command.due = answer_time(at, drive.write_overhead, command.length, drive.interface_rate)
-        acknowledge_of(table, leaf)[state.acknowledging] = number
-        state.acknowledging += 1
-        slot = cache_slot(table, leaf)
-        set_event(table, slot, min(event_times_of(table)[slot], command.due))
+        _cache(table, number, at)
     hold(table, leaf, number)
     start_services(table, leaf, at)
+
+
+@njit
+def _cache(table: Table, number: int, at: float) -> None:
+    """Take a write into the cache: it is answered once its data are there."""
+    command = commands_of(table)[number]
+    leaf = command.leaf
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    state.cached += command.length
+    command.cache = CACHE_PENDING
+    command.due = answer_time(at, drive.write_overhead, command.length, drive.interface_rate)
+    acknowledge_of(table, leaf)[state.acknowledging] = number
+    state.acknowledging += 1
+    slot = cache_slot(table, leaf)
+    set_event(table, slot, min(event_times_of(table)[slot], command.due))
+
+
+@njit
+def _admit(table: Table, leaf: int, at: float) -> None:
+    """Take writes into the cache that found it full, the oldest first, as far as there is room."""
+    drive, state, commands = drives_of(table)[leaf], leaves_of(table)[leaf], commands_of(table)
+    while state.awaited > 0:
+        place = waiting_write(table, leaf)
+        if place < 0:
+            return
+        number = held_of(table, leaf)[place]
+        flushing = state.flushing != 0
+        if not fits_cache(commands[number].length, state.cached, state.held, drive.cache_bytes, flushing):
+            return
+        _cache(table, int(number), at)
+        state.awaited -= 1
 
 
 @njit
@@ -513,6 +545,8 @@ def end_service(table: Table, slot: int) -> int:
             return -1
         return int(number)
     state.cached -= command.length
+    if drives_of(table)[leaf].coalesces != 0:
+        _admit(table, leaf, at)
     if state.flushing != 0 and state.cached == 0:
         state.flushing = 0
         general_of(table)[0].group_left -= 1

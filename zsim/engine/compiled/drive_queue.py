@@ -20,7 +20,7 @@ from zsim.drives.physics.mechanics import (
     track_around,
 )
 from zsim.drives.physics.smr import reach_of_shingled
-from zsim.engine.codes import CACHE_NONE, FOREVER
+from zsim.engine.codes import CACHE_NONE, FOREVER, LONGEST_COALESCED
 from zsim.engine.compiled.memory import (
     HELD_CAPACITY,
     bearings_of,
@@ -125,9 +125,87 @@ def pick_held(table: Table, leaf: int, at: float) -> int:
                 if at - command.arrived > drive.queue_max_age:
                     return place
                 break
+    coalesces = drive.coalesces != 0 and kind != AWAITED
+    if coalesces and state.wrote_last != 0:
+        following = _cached_from(table, leaf, state.head)
+        if following >= 0:
+            return following
     if drive.queue_policy == POLICY_CLOOK:
-        return _clook(table, leaf, count, kind)
-    return _nearest(table, leaf, count, kind, at)
+        place = _clook(table, leaf, count, kind)
+    else:
+        place = _nearest(table, leaf, count, kind, at)
+    return _first_of_extent(table, leaf, place) if coalesces else place
+
+
+@njit
+def _first_of_extent(table: Table, leaf: int, place: int) -> int:
+    """Return the place of the write with which the extent begins that a cached write is part of."""
+    held, commands = held_of(table, leaf), commands_of(table)
+    while place >= 0 and commands[held[place]].cache != CACHE_NONE:
+        before = _cached_up_to(table, leaf, commands[held[place]].offset)
+        if before < 0:
+            break
+        place = before
+    return place
+
+
+@njit
+def _cached_from(table: Table, leaf: int, begin: int) -> int:
+    """Return the place of a cached write that begins at a byte; -1: there is none."""
+    drive, held, commands, places = (
+        drives_of(table)[leaf],
+        held_of(table, leaf),
+        commands_of(table),
+        places_of(table, leaf),
+    )
+    count, unit = leaves_of(table)[leaf].held, begin >> drive.unit_bits
+    for first in range(0, count, LANES):
+        if not _some_between(places, first, unit, unit):
+            continue
+        for place in range(first, min(first + LANES, count)):
+            command = commands[held[place]]
+            if command.offset == begin and command.cache != CACHE_NONE:
+                return place
+    return -1
+
+
+@njit
+def _cached_up_to(table: Table, leaf: int, end: int) -> int:
+    """Return the place of a cached write that ends before a byte; -1: there is none."""
+    drive, held, commands, places = (
+        drives_of(table)[leaf],
+        held_of(table, leaf),
+        commands_of(table),
+        places_of(table, leaf),
+    )
+    count, low, high = leaves_of(table)[leaf].held, end - LONGEST_COALESCED, end - 1
+    low, high = max(0, low) >> drive.unit_bits, high >> drive.unit_bits
+    for first in range(0, count, LANES):
+        if not _some_between(places, first, low, high):
+            continue
+        for place in range(first, min(first + LANES, count)):
+            command = commands[held[place]]
+            if command.offset + command.length == end and command.cache != CACHE_NONE:
+                return place
+    return -1
+
+
+@njit
+def waiting_write(table: Table, leaf: int) -> int:
+    """Return the place of the oldest write that waits for room in the cache; -1: none waits.
+
+    Such writes are among the last that arrived.
+    """
+    state, held, commands = leaves_of(table)[leaf], held_of(table, leaf), commands_of(table)
+    found, left, place = -1, state.awaited, state.held - 1
+    while left > 0 and place >= 0:
+        command = commands[held[place]]
+        if command.cache == CACHE_NONE:
+            left -= 1
+            if command.write != 0:
+                found = place
+        place -= 1
+    return found
 
 
 @njit

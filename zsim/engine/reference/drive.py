@@ -234,7 +234,8 @@ class Drive:
         reach: Sequence[int] = range(min(len(self.held), drive.queue_depth))
         if len(reach) == 1 or drive.kind == "flash":
             return 0
-        reach = self._choice(reach)
+        choice = self._choice(reach)
+        may_be_cached, reach = choice is reach or self.state.flushing, choice
         if drive.queue_policy == "fcfs":
             return reach[0]
         # Commands that somebody waits for age; those answered from the cache may be let lie.
@@ -242,10 +243,35 @@ class Drive:
         oldest = next(ages, None)
         if oldest is not None and now - self.held[oldest].arrived > drive.queue_max_age_s:
             return oldest
-        if drive.queue_policy == "c-look":
+        if not (drive.write_coalescing and may_be_cached):
+            return self._nearest(reach)
+        if self.state.wrote_last and (following := self._cached_where(begin=self.state.head)) is not None:
+            return following
+        return self._first_of_extent(self._nearest(reach))
+
+    def _nearest(self, reach: Sequence[int]) -> int:
+        """Return which of some held commands comes first, by the policy of the drive."""
+        if self.parameters.queue_policy == "c-look":
             head = self.state.head
             return min(reach, key=lambda place: (self.held[place].offset < head, self.held[place].offset))
         return min(reach, key=lambda place: self._positioning_time(self.held[place]))
+
+    def _first_of_extent(self, place: int) -> int:
+        """Return the write with which the extent begins that a cached write is part of."""
+        while self.held[place].cache != CACHE_NONE:
+            before = self._cached_where(end=self.held[place].offset)
+            if before is None:
+                break
+            place = before
+        return place
+
+    def _cached_where(self, begin: int | None = None, end: int | None = None) -> int | None:
+        """Return the oldest cached write that begins, or ends, at a byte."""
+        for place, command in enumerate(self.held):
+            is_there = command.offset == begin or command.offset + command.length == end
+            if command.cache != CACHE_NONE and is_there:
+                return place
+        return None
 
     def _choice(self, reach: Sequence[int]) -> Sequence[int]:
         """Return the held commands that the drive chooses from.
@@ -503,6 +529,14 @@ class Drive:
         state, size = self.state, self.parameters.write_cache_bytes
         return fits_cache(command.length, state.cached, len(self.held), size, bool(state.flushing))
 
+    def _admit(self) -> None:
+        """Take writes into the cache that found it full, the oldest first, as far as there is room."""
+        for command in self.held:
+            if command.write and command.cache == CACHE_NONE:
+                if not self._fits_cache(command):
+                    return
+                self._cache(command)
+
     def _cache(self, command: Command) -> None:
         self.state.cached += command.length
         command.cache = CACHE_PENDING
@@ -521,6 +555,8 @@ class Drive:
 
     def _destaged(self, command: Command) -> None:
         self.state.cached -= command.length
+        if self.parameters.write_coalescing:
+            self._admit()
         if self.state.flushing and self.state.cached == 0 and self.flushed is not None:
             self.state.flushing = 0
             self.flushed()

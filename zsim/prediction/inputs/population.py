@@ -244,7 +244,7 @@ def _large_enough(case: Case, blocks: int) -> tuple[PoolMiniature, str]:
 
 def _wanted_blocks(case: Case, pool: PoolMiniature, blocks: int) -> int:
     """Return of how many blocks a miniature has to be, by what one of so many holds."""
-    children = case.layout.vdevs[0].children
+    spec = case.layout.vdevs[0]
     held = max(1, int(pool.table.dva_asize[pool.table.dva_vdev == 0].sum()))
     by_address = case.release.order == "sorted"
     if case.repairs_class and by_address and case.operation == "resilver":
@@ -255,10 +255,12 @@ def _wanted_blocks(case: Case, pool: PoolMiniature, blocks: int) -> int:
         return min(MOST_BLOCKS, math.ceil(blocks * REPAIRED_BYTES / held))
     if not _is_by_address(case):
         return blocks
-    if kind_of(case.layout.vdevs[0].kind).has_groups:
-        return min(MOST_CHILDREN // children, math.ceil(blocks * _windows(case, pool)))
-    more = min(MOST_MORE, BYTES_OF_BLOCK * blocks * children / held)
-    return min(MOST_LARGER, MOST_CHILDREN // children, math.ceil(blocks * more))
+    kind = kind_of(spec.kind)
+    if kind.has_groups:
+        return min(MOST_CHILDREN // spec.children, math.ceil(blocks * _windows(case, pool)))
+    of_drive = held if kind.is_replicated else held / spec.children
+    more = min(MOST_MORE, BYTES_OF_BLOCK * blocks / of_drive)
+    return min(MOST_LARGER, MOST_CHILDREN // spec.children, math.ceil(blocks * more))
 
 
 def _is_by_address(case: Case) -> bool:

@@ -30,7 +30,7 @@ BEYOND = {
     "sorted": constant("response.beyond_sorted"),
     "uncached": constant("response.beyond_uncached"),
     "small_records": constant("response.beyond_small_records"),
-    "groups": constant("response.beyond_groups"),
+    "loaded_groups": constant("response.beyond_loaded_groups"),
     "shingled": constant("response.beyond_shingled"),
     "legacy": constant("response.beyond_legacy"),
     "legacy_shingled": constant("response.beyond_legacy_shingled"),
@@ -117,12 +117,12 @@ def _error_class(case: Case, kind: Mapping[str, float]) -> str:
         return "legacy_shingled" if kind["shingled"] > 0.0 else "legacy"
     if kind["shingled"] > 0.0:
         return "shingled"
-    if kind["groups"] > 0.0:
-        return "groups"
     if not case.write_cache and not case.assumed("write_cache") and kind["flash"] == 0.0:
         return "uncached"
     wide = case.layout.data[0].children >= WIDE and kind["replicated"] == 0.0
-    return "small_records" if wide and case.usual_record <= SMALL_RECORD else "sorted"
+    if wide and case.usual_record <= SMALL_RECORD:
+        return "small_records"
+    return "loaded_groups" if kind["groups"] > 0.0 and case.load else "sorted"
 
 
 class ResponseSurface:
