@@ -29,15 +29,14 @@ F64 = NDArray[np.float64]
 BEYOND = {
     "sorted": constant("response.beyond_sorted"),
     "uncached": constant("response.beyond_uncached"),
-    "small_records": constant("response.beyond_small_records"),
-    "loaded_groups": constant("response.beyond_loaded_groups"),
+    "groups": constant("response.beyond_groups"),
     "shingled": constant("response.beyond_shingled"),
     "legacy": constant("response.beyond_legacy"),
     "legacy_shingled": constant("response.beyond_legacy_shingled"),
 }
 """How much larger errors of the median are than the regression states: it knows of no bends."""
-WIDE, SMALL_RECORD = whole_constant("response.wide"), whole_constant("response.small_record")
-"""Children of a vdev, and bytes of a record, of scenarios whose errors are those of small records."""
+SMALL_RECORD = whole_constant("response.small_record")
+"""A usual record of no more bytes is small."""
 REFERENCE = whole_constant("response.reference_blocks")
 """Blocks of the populations that answers are of, where pools are no smaller."""
 DRAWN, DRAW_SEED = whole_constant("response.drawn"), 17
@@ -119,10 +118,8 @@ def _error_class(case: Case, kind: Mapping[str, float]) -> str:
         return "shingled"
     if not case.write_cache and not case.assumed("write_cache") and kind["flash"] == 0.0:
         return "uncached"
-    wide = case.layout.data[0].children >= WIDE and kind["replicated"] == 0.0
-    if wide and case.usual_record <= SMALL_RECORD:
-        return "small_records"
-    return "loaded_groups" if kind["groups"] > 0.0 and case.load else "sorted"
+    is_heavy = bool(case.load) or case.usual_record <= SMALL_RECORD
+    return "groups" if kind["groups"] > 0.0 and is_heavy else "sorted"
 
 
 class ResponseSurface:
