@@ -44,6 +44,13 @@ def pool_of(asked: Asked | None, fields: Mapping[str, object]) -> Scenario:
     return scenario_of(asked, fields)
 
 
+def said(name: str, asked: Asked | None, fields: Mapping[str, object]) -> object:
+    """Return what is stated of a field beside what `at_rest` adds; None where it is left open."""
+    if fields.get(name) is not None:
+        return fields[name]
+    return asked.get(name) if isinstance(asked, Mapping) else getattr(asked, name, None)
+
+
 def at_rest(fields: Mapping[str, object]) -> dict[str, object]:
     """Return fields with what can be repaired of a layout that begins with a single drive.
 

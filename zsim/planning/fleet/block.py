@@ -177,7 +177,7 @@ class _Alone(NamedTuple):
 
 
 def _alone(kind: Kind, horizon: float) -> _Alone:
-    """Return what pools of single drives lose, which needs no drawing: each failure, and each latent error."""
+    """Return what pools of single drives lose, without drawing it: each failure, each latent error."""
     if kind.group.tolerance:
         return _Alone(np.zeros(3), np.zeros(3))
     drives = kind.pools * kind.vdevs * kind.group.children

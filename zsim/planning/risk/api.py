@@ -56,7 +56,7 @@ from zsim.planning.timeline.wording import unchanged
 from zsim.planning.usable import data_bytes
 from zsim.prediction.answer.records import Quantiles
 from zsim.prediction.simulated import scenario_words
-from zsim.scenario.asked import Asked, pool_of
+from zsim.scenario.asked import Asked, pool_of, said
 from zsim.scenario.evidence import RunningScan, missing_drives, missing_elsewhere
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
@@ -119,7 +119,7 @@ def risk(
     if isinstance(scenario, Plan):
         plan = scenario.with_scenario(fields)
         scenario = plan.pool
-    unsaid = [name for name in REPAIRED if _said(name, scenario, fields) is None]
+    unsaid = [name for name in REPAIRED if said(name, scenario, fields) is None]
     scenario = pool_of(scenario, fields)
     implied = unsaid if scenario.pool_layout.data[0].is_disk else []
     plain = is_plain(scenario.pool_layout)
@@ -151,13 +151,6 @@ def risk(
     answer = _answer(case, asked, known, found, story, implied)
     report(1.0, "solved")
     return answer
-
-
-def _said(name: str, asked: object, fields: Mapping[str, object]) -> object:
-    """Return what is stated of a field; None where `zsim.scenario.asked.at_rest` alone sets it."""
-    if fields.get(name) is not None:
-        return fields[name]
-    return asked.get(name) if isinstance(asked, Mapping) else getattr(asked, name, None)
 
 
 def _check_fields(fields: Mapping[str, object]) -> None:

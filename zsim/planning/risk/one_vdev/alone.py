@@ -1,4 +1,4 @@
-"""A vdev without redundancy: the first failure is its end, and every latent error costs the files it is in."""
+"""A vdev without redundancy: the first failure is its end, and each latent error costs files."""
 
 from __future__ import annotations
 
