@@ -191,6 +191,7 @@ class CourseWork(Work):
             vdevs=len(self.case.layout.data),
             open_share=open_share(self.case),
             suspect=retries(self.case),
+            named=knowledge(self.case) == "known",
             transfer=0.0
             if is_small(self.case)
             else min(1.0, transfer_s(result) / max(time_s - visit - tail, 1e-9)),
