@@ -53,7 +53,8 @@ def test_drives_that_nobody_named_may_be_faster_ones() -> None:
     ("more", "hours", "told"),
     [
         ({}, 6.0, True), ({}, 7.0, False), ({"alloc": 5 * 10**12}, 3.5, False),
-        ({"processed": 5 * 10**12}, 3.5, False), ({"processed": 5 * 10**12}, 3.0, True), ({"kind": "scrub"}, 6.0, True), ({"kind": "heal"}, 1.0, False),
+        ({"processed": 5 * 10**12}, 3.5, False), ({"processed": 5 * 10**12}, 3.0, True),
+        ({"kind": "scrub"}, 6.0, True), ({"kind": "heal"}, 1.0, False),
     ],
 )  # fmt: skip
 def test_a_scan_that_is_over_was_no_faster_than_its_drives(
