@@ -241,7 +241,7 @@ def _halted(status: PoolStatus, scan: Scan) -> list[str]:
     ]
 
 
-def _after_outage(scan: RunningScan, status: PoolStatus) -> list[str]:
+def _after_outage(scan: RunningScan, status: PoolStatus | None = None) -> list[str]:
     """Return what is to be said of a resilver that repairs less than a drive."""
     if scan.kind == "scrub" and (scan.processed or 0) > max(REPAIRS, REPAIRS_SHARE * (scan.issued or 0)):
         return [
@@ -249,7 +249,7 @@ def _after_outage(scan: RunningScan, status: PoolStatus) -> list[str]:
             " or on an overwritten drive: it writes as well as reads, and the next one will be faster"
         ]
     if is_open(scan):
-        if status.may_be_of_log:
+        if status is not None and status.may_be_of_log:
             return [
                 "NOT A WHOLE DRIVE: nothing has been written so far, and nothing marks a drive: either what a"
                 " drive missed during an outage is repaired, or a drive was attached to the log mirror, of"
