@@ -205,8 +205,8 @@ def _wanted(
     told = (
         (drives, f"{drives} {'drive' if drives == 1 else 'drives'}"),
         (usable, f"usable {format_bytes(usable or 0)}"),
-        (budget, f"budget {budget}"),
-        (price, f"{price} a drive"),
+        (budget, f"budget {budget or 0:.12g}"),
+        (price, f"{price or 0:.12g} a drive"),
         (spares or None, f"at least {spares} hot {'spare' if spares == 1 else 'spares'}"),
     )
     return tuple(words for value, words in told if value is not None)
