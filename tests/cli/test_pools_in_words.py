@@ -18,6 +18,7 @@ from zsim.cli.forecasts.sweep import _take_base, axes_of
 from zsim.cli.main import main
 from zsim.cli.pools.pasted import pasted_pool
 from zsim.observe.pool_import.given.pool_in_words import as_flags, pool_in_words
+from zsim.scenario.model import Scenario
 
 SENTENCE = "8x 16TB in raidz2, 60% full"
 FIELDS = {"layout": "raidz2x8", "drive_size": 16 * 10**12, "fill": 0.6}
@@ -176,3 +177,38 @@ def test_what_is_left_of_a_scan_that_is_said_is_the_same_in_all_commands(capsys:
     assert json.loads(capsys.readouterr().out)["window_of"] == "rest"
     assert main(["eta", "2x 1TB mirror"]) == 2
     assert "say how far it is, such as 'resilver 34% done after 12 h'" in capsys.readouterr().err
+
+
+def test_import_writes_a_sentence_as_a_scenario(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["import", f"{SENTENCE} on 10GbE", "-o", str(tmp_path / "pool.toml"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["scenario"] == FIELDS
+    assert found["notes"] == ["not understood, and ignored: 10GbE"]
+    assert {each["source"] for each in found["findings"]} == {"the sentence"}
+    assert {each["field"] for each in found["assumptions"]} >= {"release", "recordsize"}
+    assert Scenario.read(tmp_path / "pool.toml").stated() == FIELDS
+    assert main(["import", *SENTENCE.split(), "--set", "fill=0.7", "-o", "-"]) == 0
+    assert "fill = 0.7" in capsys.readouterr().out
+    assert main(["import", "8x 16TB"]) == 2
+    assert main(["import", "no-file.txt"]) == 2
+
+
+def test_a_fleet_may_be_a_sentence_with_its_site_in_flags(tmp_path: Path, capsys: Capture) -> None:
+    """The same fleet as its file says, to the bit."""
+    flags = ["--pools", "30", "--hours", "24", "--afr", "2%"]
+    site = ["--spares", "1", "--lead-time", "7d", "--visit", "2h", "--trials", "20", "--json"]
+    assert main(["fleet", SENTENCE, *flags, *site]) == 0
+    said = json.loads(capsys.readouterr().out)
+    file = tmp_path / "fleet.toml"
+    file.write_text(
+        'trials = 20\nspares = 5\nlead_time = 7\nvisit = "2h"\n[[pool]]\ncount = 30\nlayout = "raidz2x8"\n'
+        'drive_size = "16TB"\nfill = 0.6\nhours = 24\nafr = "2%"\n'
+    )
+    assert main(["fleet", str(file), "--spares", "1", "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert said["any_loss"] == read["any_loss"]
+    assert said["spares"] == read["spares"]
+    assert said["pools"][0]["pools"] == 30
+    assert main(["fleet", str(file), "--pools", "3"]) == 2
+    assert "--pools '3' cannot be used" in capsys.readouterr().err
+    assert main(["fleet", str(tmp_path / "none.toml")]) == 2

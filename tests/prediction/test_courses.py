@@ -285,10 +285,14 @@ def test_a_whole_run_is_scaled_by_what_its_population_is_short_of(monkeypatch: p
     monkeypatch.setattr(courses, "totals", lambda result: {"resilvered_bytes": 7.0})
     monkeypatch.setattr(courses, "transfer_s", lambda result: 60.0)
     result = courses.MemberResult(100.0, 0.0, 0.0, 0.0, 1.0, done, plane_model(world))
-    course = courses.whole_course(world, Member(), replace(pool, scale=2.0), result)
+    scaled = replace(pool, scale=2.0)
+    course = courses.whole_course(world, Member(), scaled, result, are_drives_known=True)
     assert course.visit_s == 40.0
     assert course.issue_s == pytest.approx(2.0 * 75.0)
     assert course.tail_s == pytest.approx(5.0)
     assert math.isclose(course.issue_s + course.tail_s, 2.0 * 75.0 + 5.0)
     assert course.repaired == 7.0
     assert course.transfer == pytest.approx(60.0 / 150.0)
+    # 10 GB on drives that nobody knows bound no time, as in the other courses.
+    assert case_priors.is_small(world)
+    assert courses.whole_course(world, Member(), scaled, result).transfer == 0.0

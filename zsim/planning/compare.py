@@ -12,7 +12,10 @@ from zsim.base.notebook import watched
 from zsim.base.units import parse_bytes
 from zsim.case.case import Case
 from zsim.case.resolve import USUALLY_FULL, resolve
-from zsim.planning.rows import ANSWER, REASON, Row
+from zsim.planning.risk.api import risk
+from zsim.planning.risk.plain_disks import is_plain
+from zsim.planning.risk.wording import between
+from zsim.planning.rows import ANSWER, REASON, Row, refused_row
 from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
 from zsim.planning.usable import (
@@ -24,7 +27,7 @@ from zsim.planning.usable import (
     usable_bytes,
 )
 from zsim.prediction.missing import missing_of_all
-from zsim.scenario.asked import Asked, scenario_of
+from zsim.scenario.asked import Asked, pool_of, said, scenario_of
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 
@@ -94,24 +97,56 @@ def compare(
             raise InputError("data", data, f"it excludes {excluded}", "give one of the two")
     usable = None if usable is None else parse_bytes(usable, "usable")
     data = None if data is None else parse_bytes(data, "data")
-    scenarios = [_sized(scenario_of(each, common), drives, usable, data) for each in asked]
+    scenarios = [_sized(pool_of(each, common), drives, usable, data) for each in asked]
+    plain = _plain(asked, scenarios, common)
     cases = [resolve(scenario) for scenario in scenarios]
     known = usable_bytes if usable is not None or data is not None else stated_usable_bytes
     rows = [_facts(_name(each), case, known(case)) for each, case in zip(asked, cases, strict=True)]
-    without, notes = missing_of_all(cases), unlike_repairs(cases)
+    places = [place for place in range(len(rows)) if place not in plain]
+    repaired = [cases[place] for place in places]
+    without, notes = missing_of_all(repaired), unlike_repairs(repaired)
     same = {name: value for name, value in scenarios[0].stated().items() if name in common}
     sizes = {"drives": drives, "data_bytes": data}
     same |= {name: value for name, value in sizes.items() if all(row.get(name) == value for row in rows)}
-    found = answers([scenario.stated() for scenario in scenarios], jobs)
+    for place, why in plain.items():
+        rows[place] |= refused_row(why)
+    found = answers([scenarios[place].stated() for place in places], jobs)
     try:
         with watched(on_progress, "comparing") as report:
-            for done, (place, row) in enumerate(found, 1):
-                rows[place] |= row
-                report(done / len(rows), rows[place]["name"])
+            for done, (number, row) in enumerate(found, 1):
+                rows[places[number]] |= row
+                report(done / len(places), rows[places[number]]["name"])
     except KeyboardInterrupt:
         known_rows = [interrupted_row(row) for row in rows]
         raise TableInterrupted(_table(known_rows, same, without, notes)) from None
     return _table(rows, same, without, notes)
+
+
+def _plain(
+    asked: Sequence[Asked], scenarios: Sequence[Scenario], common: Mapping[str, object]
+) -> dict[int, str]:
+    """Return what is to be said of plain disks, by their place among all that are compared.
+
+    Raises
+    ------
+    InputError
+        When there is nothing else.
+    """
+    places = [
+        place
+        for place, (each, scenario) in enumerate(zip(asked, scenarios, strict=True))
+        if is_plain(scenario.pool_layout) and said("operation", each, common) is None
+    ]
+    if len(places) == len(asked):
+        scenario_of(asked[0], common)  # says why it is refused
+    return {place: _odds_of(scenarios[place]) for place in places}
+
+
+def _odds_of(scenario: Scenario) -> str:
+    """Return what takes the place of a repair of plain disks, with the chance of it."""
+    found = risk({name: value for name, value in scenario.stated().items() if name != "operation"})
+    lost = between(found.per_year.pool)
+    return f"no resilver: a drive that fails takes the pool with it; within a year {lost} (zsim risk)"
 
 
 def unlike_repairs(cases: Sequence[Case]) -> tuple[str, ...]:

@@ -191,6 +191,7 @@ class CourseWork(Work):
             vdevs=len(self.case.layout.data),
             open_share=open_share(self.case),
             suspect=retries(self.case),
+            named=knowledge(self.case) == "known",
             transfer=0.0
             if is_small(self.case)
             else min(1.0, transfer_s(result) / max(time_s - visit - tail, 1e-9)),
@@ -263,12 +264,18 @@ def _whole_course(
         model = replace(model, leaves=tuple(leaves))
     setup = replace(whole_setup(world, pool.table, model), records=RECORDS, visited=pool.visited)
     result = Run(setup).finish()
-    return whole_course(
-        world, member, pool, MemberResult(result.end, 0.0, 0.0, 0.0, pool.scale, result, model)
-    )
+    shown = MemberResult(result.end, 0.0, 0.0, 0.0, pool.scale, result, model)
+    return whole_course(world, member, pool, shown, are_drives_known=drive_of is not None)
 
 
-def whole_course(world: Case, member: Member, pool: WorldPopulation, result: MemberResult) -> Course:
+def whole_course(
+    world: Case,
+    member: Member,
+    pool: WorldPopulation,
+    result: MemberResult,
+    *,
+    are_drives_known: bool = False,
+) -> Course:
     """Return the course of a run of a whole pool.
 
     Parameters
@@ -279,7 +286,10 @@ def whole_course(world: Case, member: Member, pool: WorldPopulation, result: Mem
         What is a little smaller or larger than asked for is scaled.
     result : MemberResult
         With records.
+    are_drives_known : bool
+        Whether its drives are measured ones, however small: else those of a small pool bound no time.
     """
+    known = are_drives_known or not is_small(world)
     run, shape = result.run, recorded_shape(result.run)
     visit = max((end for name, _, end in run.phases if name == "visit"), default=0.0)
     issue = (run.end - visit) / (1.0 + shape.tail)
@@ -297,7 +307,7 @@ def whole_course(world: Case, member: Member, pool: WorldPopulation, result: Mem
         name=world_name(member),
         vdevs=len(world.layout.data),
         open_share=open_share(world),
-        transfer=min(1.0, transfer_s(result) / max(issue * pool.scale, 1e-9)),
+        transfer=min(1.0, transfer_s(result) / max(issue * pool.scale, 1e-9)) if known else 0.0,
     )
 
 

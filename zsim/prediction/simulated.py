@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from zsim.base.constants import whole_constant
 from zsim.base.units import (
@@ -76,9 +76,10 @@ def stated(scenario: Scenario) -> tuple[Stated, ...]:
     )
 
 
-def scenario_words(scenario: Scenario) -> tuple[str, ...]:
-    """Return what a scenario states, each field with its name and unit."""
-    return tuple(f"{in_words(each.field)} {each.text}" for each in stated(scenario))
+def scenario_words(scenario: Scenario, implied: Collection[str] = ()) -> tuple[str, ...]:
+    """Return what a scenario states, each field with its name and unit, without those that are `implied`."""
+    told = (each for each in stated(scenario) if each.field not in implied)
+    return tuple(f"{in_words(each.field)} {each.text}" for each in told)
 
 
 NAMED_EACH = whole_constant("evidence.named_each")

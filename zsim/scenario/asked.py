@@ -28,6 +28,61 @@ or the file of one (``.json``).
 FILES = (".toml", ".json")
 
 
+def pool_of(asked: Asked | None, fields: Mapping[str, object]) -> Scenario:
+    """Return the scenario of a pool of which no repair need be asked: see `scenario_of`, and `at_rest`."""
+    if isinstance(asked, Scenario):
+        return scenario_of(asked, fields)
+    if isinstance(asked, Layout):
+        return scenario_of(at_rest({**fields, "layout": str(asked)}), {})
+    if isinstance(asked, Mapping):
+        return scenario_of(at_rest(over(asked, fields)), {})
+    if asked is None:
+        return scenario_of(None, at_rest(fields))
+    if isinstance(asked, str) and not asked.endswith(FILES) and fields.get("layout") is None:
+        known = at_rest({**fields, "layout": asked})
+        return scenario_of(asked, {name: value for name, value in known.items() if name != "layout"})
+    return scenario_of(asked, fields)
+
+
+def said(name: str, asked: Asked | None, fields: Mapping[str, object]) -> object:
+    """Return what is stated of a field beside what `at_rest` adds; None where it is left open."""
+    if fields.get(name) is not None:
+        return fields[name]
+    return asked.get(name) if isinstance(asked, Mapping) else getattr(asked, name, None)
+
+
+def at_rest(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return fields with what can be repaired of a layout that begins with a single drive.
+
+    Parameters
+    ----------
+    fields : mapping
+        Of a scenario.
+
+    Returns
+    -------
+    dict
+        With ``replace_in`` the first data vdev that has redundancy; where there is none, with the operation
+        scrub, the only one of plain disks.  As given where these are stated, or there is no such layout.
+
+    Examples
+    --------
+    >>> at_rest({"layout": "4*disk"}), at_rest({"layout": "disk+mirror2"})
+    ({'layout': '4*disk', 'operation': 'scrub'}, {'layout': 'disk+mirror2', 'replace_in': '1'})
+    """
+    found = dict(fields)
+    if found.get("operation") is not None or found.get("replace_in") is not None:
+        return found
+    try:
+        data = Layout.parse(str(found.get("layout"))).data
+    except InputError:
+        return found  # told where the scenario is made
+    if data[0].is_disk:
+        other = next((place for place, vdev in enumerate(data) if not vdev.is_disk), None)
+        found |= {"operation": "scrub"} if other is None else {"replace_in": str(other)}
+    return found
+
+
 def scenario_of(asked: Asked | None, fields: Mapping[str, object]) -> Scenario:
     """Return the scenario that a layout, a file or a scenario stands for, with `fields` over it.
 

@@ -242,9 +242,7 @@ def _check_replacement(scenario: Fields, layout: Layout) -> None:
     vdev = layout.vdevs[0]
     if vdev.is_disk:
         allowed = "a single drive has nothing to resilver from, it can be scrubbed only"
-        raise InputError(
-            "layout", str(layout), allowed, "take operation scrub, or put a mirror or RAID-Z first"
-        )
+        raise InputError("layout", str(scenario.pool_layout), allowed, _instead(scenario))
     if scenario.old_drive == "overwritten":
         allowed = "only a scrub repairs an overwritten drive in place"
         raise InputError("old_drive", "overwritten", allowed, "take operation scrub, or missing or online")
@@ -258,6 +256,19 @@ def _check_replacement(scenario: Fields, layout: Layout) -> None:
         allowed = f"of {vdev} at most {limit} can be replaced at once"
         hint = "set old_drive to online if they still work" if scenario.old_drive != "online" else ""
         raise InputError("replace", count, f"{allowed}, else its data is lost" if hint else allowed, hint)
+
+
+def _instead(scenario: Fields) -> str:
+    """Return what can be asked of a pool whose vdev of the repair is a single drive."""
+    vdevs = scenario.pool_layout.data
+    other = next((place for place, vdev in enumerate(vdevs) if not vdev.is_disk), None)
+    if other is not None:
+        return f"take operation scrub, or name the vdev that is repaired: replace_in {other}"
+    rest = Layout((VdevSpec.mirror(2), *vdevs[1:]))
+    return (
+        f"take operation scrub; where a drive that works is replaced or mirrored (zpool replace, zpool"
+        f" attach), take {rest}; zsim risk says how likely the pool is lost"
+    )
 
 
 def _check_scrub(scenario: Fields, layout: Layout) -> None:

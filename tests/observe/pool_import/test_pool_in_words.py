@@ -41,6 +41,12 @@ SENTENCES = {
     "truenas core 13.0, 6x4tb raidz2": "--layout raidz2x6 --drive-size 4TB --product truenas-core-13.0",
     "scrub of 8x 16TB in raidz2": "--layout raidz2x8 --drive-size 16TB --operation scrub",
     "8x16TB raidz2 + 1 hot spare": "--layout raidz2x8+spare:1 --drive-size 16TB",
+    "4x 8TB striped, 60% full": "--layout 4*disk --drive-size 8TB --fill 60%",
+    "4 disks of 8TB in RAID0": "--layout 4*disk --drive-size 8TB",
+    "stripe of 3x 4TB SSDs": "--layout 3*disk --drive generic-sata-ssd --drive-size 4TB",
+    "2x 4TB without redundancy": "--layout 2*disk --drive-size 4TB",
+    "single disk 4TB": "--layout disk --drive-size 4TB",
+    "8x 4TB in striped mirrors": "--layout 4*mirror2 --drive-size 4TB",
     "how long does a resilver of 8x 16TB in raidz2 take?": "--layout raidz2x8 --drive-size 16TB",
 }
 

@@ -221,7 +221,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("--drives 12 --budget 900", "--budget"),
         ("--drives 12 --require p90", "--require"),
         ("--drives 12 --sort colour", "--sort"),
-        ("--drives 12 --kinds raidz,disk", "--kinds"),
+        ("--drives 12 --kinds raidz,stripe", "--kinds"),
         ("--drives 12 --find cheapest", "--find"),
         ("--drives 12 --layout raidz2x6", "layout"),
         ("--find width --require 'p90 < 3h'", "layout"),

@@ -84,6 +84,36 @@ def test_a_log_is_done_when_the_metadata_is_read(scan):
     assert found.total_s.p50 < 2400.0
 
 
+UNMARKED = pool(SORTED).replace("  (resilvering)", "")
+
+
+def test_where_nothing_was_written_no_drive_is_marked_and_the_pair_tells():
+    """zpool marks a drive once something was written to it; of a log nothing is."""
+    (status,) = read_status(UNMARKED)
+    assert status.of_log_alone
+    assert read_paste(UNMARKED).log_alone
+    assert read_paste(UNMARKED).scans == read_paste(pool(SORTED)).scans
+    written = read_status(UNMARKED.replace("0B resilvered", "3M resilvered"))
+    assert not written[0].of_log_alone
+    pairs = "\n\t    replacing-1  ONLINE  0  0  0\n\t      sdd  ONLINE  0  0  0\n\t      sde  ONLINE  0  0  0"
+    of_data = UNMARKED.replace("\n\t    sdd          ONLINE       0     0     0", pairs)
+    assert len(read_status(of_data)[0].vdevs[0].children) == 2
+    assert not read_status(of_data)[0].of_log_alone
+
+
+def test_a_drive_attached_to_a_log_may_be_what_is_resilvered():
+    rows = UNMARKED.splitlines(keepends=True)
+    whole = "".join(row for row in rows if "replacing-0" not in row and "nvme0n1" not in row)
+    attached = whole.replace("      nvme2n1", "    nvme2n1").replace("DEGRADED", "ONLINE")
+    (status,) = read_status(attached)
+    assert [len(vdev.children) for vdev in status.sections["logs"]] == [2]
+    assert not status.of_log_alone
+    assert status.may_be_of_log
+    assert any("or a drive was attached to the log mirror" in note for note in read_paste(attached).notes)
+    without = "".join(row for row in attached.splitlines(keepends=True) if "nvme" not in row)
+    assert not read_status(without)[0].may_be_of_log
+
+
 TABLES = SORTED.replace("212G scanned at 1.26G/s, 212G issued at 1.26G/s, 847G total", "{counters}")
 OF_22 = "847G / 847G scanned, 1.02G / 4.1G issued at 30M/s"
 

@@ -64,7 +64,7 @@ FIND = ("layouts", "width", "fill", "worth")
     "--kinds",
     metavar="NAMES",
     default="mirror,raidz,draid",
-    help="Kinds of vdev to try: mirror, raidz, draid.",
+    help="Kinds of vdev to try: mirror, raidz, draid; disk (no redundancy) only if it is named.",
 )
 @click.option("--confirm", metavar="N", help="How many of the best layouts to predict in full; 8 by default.")
 @click.option(
@@ -167,15 +167,16 @@ def _pool(question: Given) -> dict[str, object]:
     from zsim.base.units import parse_bytes
 
     exclusive({f"--{name}": question[name] for name in ("drives", "budget")})
+    kinds = tuple(each.strip() for each in str(question["kinds"]).split(","))
     usable, confirm = word(question, "usable"), whole_number(word(question, "confirm"), "--confirm", 0)
     return {
-        "drives": whole_number(word(question, "drives"), "--drives", 2),
+        "drives": whole_number(word(question, "drives"), "--drives", 1 if "disk" in kinds else 2),
         "usable": None if usable is None else parse_bytes(usable, "--usable"),
         "budget": number(word(question, "budget"), "budget"),
         "price": number(word(question, "price"), "price"),
         "spares": whole_number(word(question, "spares"), "--spares", 0) or 0,
         "jobs": whole_number(word(question, "jobs"), "--jobs", 1),
-        "kinds": tuple(each.strip() for each in str(question["kinds"]).split(",")),
+        "kinds": kinds,
         "store": question["store"],
         **({} if confirm is None else {"confirm": confirm}),
     }

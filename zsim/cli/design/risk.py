@@ -19,7 +19,6 @@ from zsim.cli.flags import (
     by_default,
     fields_of_pool,
     given_names,
-    scenario_from,
     scenario_options,
     stated_fields,
     take_files,
@@ -117,17 +116,28 @@ def command(
     resilver is running, the first column covers what 'zsim eta' says is left of it.
     """
     from zsim.planning.risk.api import risk
-    from zsim.scenario.model import Scenario
+    from zsim.planning.timeline.plan import Plan
+    from zsim.scenario.asked import pool_of
 
     take_files(files, given)
     check_outputs(output, plot, None)
     inputs = inputs_from(given)
-    asked = plan_of(plan, given) if plan is not None else _running(given, inputs) or scenario_from(given)
+    asked = plan_of(plan, given) if plan is not None else _running(given, inputs) or _pool(given)
     with announced_compilation(), progress("simulating") as report:
         answer = risk(asked, inputs, on_progress=report)
     hand_over(answer, as_json, output, plot)
     if not as_json:
-        show_assumed_of(asked if isinstance(asked, Scenario) else Scenario.from_dict(asked.scenario))
+        show_assumed_of(pool_of(asked.scenario if isinstance(asked, Plan) else asked, {}))
+
+
+def _pool(given: dict[str, object]) -> dict[str, object]:
+    """Return the fields of the pool; whether it can be repaired is seen later."""
+    from zsim.scenario.layout import FORMS
+
+    stated = stated_fields(given)
+    if stated.get("layout") is None:
+        raise InputError("layout", None, FORMS, "write for instance --layout raidz2x6")
+    return stated
 
 
 def _running(given: dict[str, object], inputs: RiskInputs) -> Plan | None:

@@ -8,6 +8,7 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.cli.common import echo, notice, print_json, progress, show
+from zsim.cli.given_files import sentence_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ STDOUT = "-"
 
 
 @click.command("import")
-@click.argument("files", metavar="[DIR|FILE|-]...", nargs=-1)
+@click.argument("files", metavar="[DIR|FILE|SENTENCE|-]...", nargs=-1)
 @click.option(
     "-o",
     "--output",
@@ -63,7 +64,7 @@ def command(
     Every output is recognised by its content, pasted or in files, in any order: zpool status, list, history
     -i, events, iostat; zdb; lsblk, smartctl and similar tools; iostat -x, fio, dd. What none of them shows is
     assumed and listed. `zpool status | zsim import -` reads the standard input; --pool NAME without files
-    runs the commands on this host; they only read.
+    runs the commands on this host; they only read. A sentence is read too: "8x 18TB in raidz2, 70% full".
     """
     if wants_script:
         from zsim.observe.collect.script import script
@@ -107,11 +108,15 @@ def run_import(
     from zsim.base.reading import stat_of
     from zsim.observe.collect.live import import_live
     from zsim.observe.pool_import.importing import beside, import_pool
+    from zsim.observe.pool_import.said import import_said
 
+    said = sentence_in(files, ()) if files and pool is None else None
+    if said is not None:
+        imported = import_said(said, settings)
+        return imported, _written(imported, output)
     if not files and pool is not None:
         imported = import_live(pool, overrides=settings, on_command=lambda line: notice(f"running {line}"))
-        written = [] if output in (None, STDOUT) else imported.write(str(output))
-        return imported, [str(path) for path in written]
+        return imported, _written(imported, output)
     named = output if output != STDOUT else None
     table = beside(Path(named), "blocks.parquet") if named is not None and blocks else None
     before = stat_of(table) if table is not None else None
@@ -128,6 +133,11 @@ def run_import(
     if table is not None and any("zdb -Lbbbbb" in formats for formats in imported.contents.values()):
         names.append(str(table))
     return imported, names
+
+
+def _written(imported: ImportedPool, output: str | None) -> list[str]:
+    """Write a scenario where that is asked for; return the files written."""
+    return [] if output in (None, STDOUT) else [str(path) for path in imported.write(str(output))]
 
 
 def show_import(imported: ImportedPool) -> None:

@@ -284,7 +284,7 @@ def beside(path: Path, name: str) -> Path:
 
 def _outputs(files: PoolFiles, pool: str | None) -> PoolOutputs:
     """Return what there is about one pool."""
-    files = files if pool is not None else files.under_one_name()
+    files = files.with_lists_of_the_same() if pool is not None else files.under_one_name()
     names = files.pools()
     if pool is not None and pool not in names:
         reason = f"the files are about {plain(', '.join(names) or 'no named pool', 200)}"
@@ -292,7 +292,8 @@ def _outputs(files: PoolFiles, pool: str | None) -> PoolOutputs:
     taken, why = (next(iter(names), ""), "") if len(names) < 2 else _asked_of(files)
     if pool is None and len(names) > 1 and not taken:
         reason = f"the files are about {plain(', '.join(names), 200)}"
-        remedy = f"name one: zsim import --pool {plain(names[0])}, or give the output about one alone"
+        shown = next((each.name for each in files.statuses if each.name in names), names[0])
+        remedy = f"name one: zsim import --pool {plain(shown)}, or give the output about one alone"
         raise InputError("pool", None, reason, remedy)
     name = pool if pool is not None else taken
     lists = [each for each in files.lists if each.name == name]
@@ -308,6 +309,12 @@ def _outputs(files: PoolFiles, pool: str | None) -> PoolOutputs:
         histories=[each for each in files.of(PoolHistory) if each.name in (name, "") or not name],
         events=[each for each in files.of(PoolEvents) if each.name in (name, "") or not name],
     )
+    if files.lists and not lists and statuses:
+        others = plain(", ".join(dict.fromkeys(each.name for each in files.lists)), 200)
+        found.notes.append(
+            f"zpool list shows {others} and not {plain(name)}, and is left out: what it shows does not"
+            " agree with the status"
+        )
     if pool is None and len(names) > 1:
         found.notes.append(
             f"of the pools {plain(', '.join(names), 200)} the one {why} is taken, {plain(name)}:"

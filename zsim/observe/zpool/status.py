@@ -37,6 +37,7 @@ from zsim.observe.zpool.expansion import Expansion, Removal, read_expansion, rea
 from zsim.observe.zpool.scan import Function, Scan, ScanState
 from zsim.observe.zpool.vdev_tree import (
     MAX_ROWS,
+    PAIRS,
     SECTIONS,
     ErrorCounts,
     Row,
@@ -191,7 +192,25 @@ class PoolStatus:
     def _alone(self, sections: Sequence[str]) -> bool:
         others = (vdev for key, vdevs in self.sections.items() if key not in sections for vdev in vdevs)
         named = [vdev for key, vdevs in self.sections.items() if key in sections for vdev in vdevs]
-        return _resilvered(named) and not _resilvered([*self.vdevs, *others])
+        rest = [*self.vdevs, *others]
+        if self._writes_nothing and not _resilvered([*named, *rest]):
+            return _paired(named) and not _paired(rest)
+        return _resilvered(named) and not _resilvered(rest)
+
+    @property
+    def _writes_nothing(self) -> bool:
+        """Whether a resilver has written nothing so far: it marks only drives that it has written to."""
+        scan = self.scan
+        return scan is not None and scan.active and scan.function == "resilver" and scan.repaired == 0
+
+    @property
+    def may_be_of_log(self) -> bool:
+        """Whether a resilver that writes nothing may be of a drive attached to a log mirror."""
+        logs = [vdev for key in LOGS for vdev in self.sections.get(key, ())]
+        others = (vdev for key, vdevs in self.sections.items() if key not in LOGS for vdev in vdevs)
+        rest = [*self.vdevs, *others]
+        mirrored = any(vdev.drives > 1 for vdev in logs)
+        return mirrored and self._writes_nothing and not _resilvered([*logs, *rest]) and not _paired(rest)
 
     @property
     def unhealthy_only(self) -> bool:
@@ -206,6 +225,13 @@ class PoolStatus:
 
 def _resilvered(vdevs: Sequence[Vdev]) -> bool:
     return any(leaf.resilvering for vdev in vdevs for leaf in vdev.leaves())
+
+
+def _paired(vdevs: Sequence[Vdev]) -> bool:
+    """Tell whether a drive of any of them has a successor that stands beside it."""
+    return any(
+        (vdev.kind in PAIRS and vdev.drives > 1) or _paired(vdev.children) for vdev in vdevs if vdev.children
+    )
 
 
 def recognises(text: str) -> bool:

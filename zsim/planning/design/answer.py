@@ -162,6 +162,10 @@ class Design(PrintedAnswer, SavedAnswer, DrawnAnswer, FramedAnswer):
             "Random and streaming reads are upper bounds that count the drives alone; --json has more, and"
             " ranges.",
         ]
+        if any(row.get("vdev_per_year") is not None and row["p50_s"] is None for row in self.rows):
+            lines.append(
+                "Without p50 and p90: a drive that fails takes the pool with it, nothing is repaired."
+            )
         shown = self.meeting or self.rows
         if len(shown) > SHOWN:
             lines.insert(0, f"The first {SHOWN} of {len(shown)} are shown; --json has all.")

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from zsim.base.errors import InputError
-from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.layout import MAX_VDEVS, Layout, VdevSpec
 
 RAIDZ_WIDTHS = {1: (3, 12), 2: (4, 20), 3: (5, 24)}
 """Widths that are tried: from where parity is half of the drives to where few would go."""
 MIRRORS = (2, 3)
+PLAIN = "disk"
+"""Kind of a pool of single drives, which is tried only where it is asked for."""
 DRAID_DATA = (4, 8, 16)
 DRAID_CHILDREN = (12, 120)
 SPARE_SHARE = 15
@@ -59,6 +61,16 @@ def _draids(drives: int) -> Iterator[VdevSpec]:
                 spares = max(1, children // 40)
                 if data + parity <= children - spares:
                     yield VdevSpec.draid(parity, data, children, spares)
+
+
+def kind_word(vdev: VdevSpec) -> str:
+    """Return the kind of a vdev as a search names it: a single drive is none of the mirrors."""
+    return PLAIN if vdev.is_disk else vdev.kind
+
+
+def plain_disks(drives: int) -> Candidate:
+    """Return the pool of single drives; spares are none of it, as there is nothing to copy to them."""
+    return Candidate(Layout((VdevSpec.disk(),) * min(drives, MAX_VDEVS)), 0)
 
 
 def for_drives(drives: int, spares: int) -> list[Candidate]:

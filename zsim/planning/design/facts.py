@@ -15,6 +15,7 @@ from zsim.planning.design.candidates import Candidate
 from zsim.planning.design.rates import rates
 from zsim.planning.risk.api import as_repeated, groups, in_repair
 from zsim.planning.risk.evaluate import WORLDS_SOLVED, loss_within, summed_up
+from zsim.planning.risk.plain_disks import CERTAIN, without_repairs
 from zsim.planning.risk.question import RiskInputs, unknowns
 from zsim.planning.risk.records import rounded
 from zsim.planning.risk.reliability import Spread
@@ -24,6 +25,7 @@ from zsim.planning.running import answers
 from zsim.planning.store.keys import key_of, sources
 from zsim.planning.store.opened import open_store
 from zsim.planning.usable import usable_bytes
+from zsim.scenario.asked import at_rest
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.vdevs.kind import kind_of
@@ -76,7 +78,7 @@ class Context:
         fields = {**self.common, **changes, "layout": layout}
         if layout.rpartition(":")[2].endswith("s") and "target" not in fields:
             fields["target"] = "distributed-spare"
-        return Scenario.from_dict(fields)
+        return Scenario.from_dict(at_rest(fields))
 
     def resolved(self, layout: str, **changes: object) -> Case:
         """Return that scenario with nothing left open."""
@@ -124,31 +126,35 @@ def base_row(context: Context, candidate: Candidate, price: float | None) -> Row
 
 
 def with_chances(
-    context: Context, row: Row, hours: RepairHours, simulated: bool, worlds_tried: int = WORLDS_SOLVED
+    context: Context, row: Row, hours: RepairHours | None, simulated: bool, worlds_tried: int = WORLDS_SOLVED
 ) -> Row:
-    """Return a row with the hours of its repair and the chances that follow, as `zsim.risk` has them."""
+    """Return a row with the hours of its repair and the chances that follow, as `zsim.risk` has them.
+
+    `hours` is None of plain disks, which nothing repairs.
+    """
     resolved = context.resolved(row["layout"])
     inputs = context.inputs.with_spares(row.get("spares", 0) + resolved.layout.vdevs[0].spares)
-    spread = Spread(hours.p50, hours.p10, hours.p90)
-    drawn = surface(unknowns(inputs, spread, resolved.scenario.drive), worlds_tried, inputs.seed)
+    spread = Spread.exactly(0.0) if hours is None else Spread(hours.p50, hours.p10, hours.p90)
+    known = unknowns(inputs, spread, resolved.scenario.drive)
+    drawn = surface(without_repairs(known) if hours is None else known, worlds_tried, inputs.seed)
     parts = groups(resolved, inputs)
     worlds = as_repeated(resolved, parts[0][1], drawn.solved.worlds)
     year = drawn.loss(loss_within(parts, worlds, 1.0, "chain", inputs.seed))
-    window = drawn.loss(in_repair(resolved, parts[0][1], worlds, "chain", inputs.seed))
+    window = None
+    if hours is not None:
+        window = drawn.loss(in_repair(resolved, parts[0][1], worlds, "chain", inputs.seed))
     found = {
         "files_per_year": summed_up(year.files, year.error),
         "vdev_per_year": summed_up(year.vdev, year.error),
         "pool_per_year": summed_up(year.pool, year.error),
-        "vdev_in_window": summed_up(window.vdev, window.error),
+        "vdev_in_window": CERTAIN if window is None else summed_up(window.vdev, window.error),
     }
     ends = {
         f"{name}_{end}": getattr(chance, end) for name, chance in found.items() for end in ("low", "high")
     }
     return {
         **row,
-        "p10_s": hours.p10,
-        "p50_s": hours.p50,
-        "p90_s": hours.p90,
+        **{f"{name}_s": None if hours is None else getattr(hours, name) for name in ("p10", "p50", "p90")},
         **{name: chance.p for name, chance in found.items()},
         **ends,
         "simulated": simulated,

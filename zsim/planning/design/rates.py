@@ -23,7 +23,7 @@ def rates(case: Case) -> Row:
     vdevs = case.layout.data
     whole, hurt = (_reads(vdevs[0], case, model, missing) for missing in (0, 1))
     stream = sequential_rate(model.parameters(), 0.0, max(case.fill, 0.05))
-    others = len(vdevs) - 1
+    others = len(vdevs) - 1 if vdevs[0].tolerance else 0  # without redundancy nothing is left to read from
     share, hurt_share = _streams(vdevs[0], 0), _streams(vdevs[0], 1)
     return {
         "random_reads": len(vdevs) * whole,

@@ -146,6 +146,8 @@ class Requirement:
 
     def distance(self, row: Row) -> float:
         """Return by which factor a row meets it (above 1) or fails it (below 1)."""
+        if row[self.column] is None:
+            return 0.0  # such as the repair of plain disks
         value = float(row[self.column])
         if value <= 0.0 or self.limit <= 0.0:
             return 1.0 if self.is_met(row) else 0.5

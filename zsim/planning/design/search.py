@@ -13,7 +13,16 @@ from zsim.base.provenance import provenance
 from zsim.base.units import DAY, format_bytes, format_drive_size, format_duration, parse_bytes
 from zsim.case.resolve import resolve
 from zsim.planning.design.answer import Design, Step
-from zsim.planning.design.candidates import RAIDZ_WIDTHS, Candidate, for_drives, vdevs_of
+from zsim.planning.design.candidates import (
+    DRAID_CHILDREN,
+    PLAIN,
+    RAIDZ_WIDTHS,
+    Candidate,
+    for_drives,
+    kind_word,
+    plain_disks,
+    vdevs_of,
+)
 from zsim.planning.design.facts import (
     WORLDS_SCREENED,
     Context,
@@ -31,18 +40,21 @@ from zsim.planning.risk.stated import stated_words
 from zsim.planning.rows import Row
 from zsim.planning.usable import repeated_for_usable
 from zsim.prediction.simulated import scenario_words
-from zsim.scenario.layout import Layout
+from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.scenario.one_drive.sick import read_limit
 from zsim.vdevs.kind import kind_of, word_of_parity
-from zsim.vdevs.kind import kinds as known_kinds
 
 CONFIRMED = 8
 MOST_MONEY = 1e15
 KINDS = tuple(
-    sorted(known_kinds(), key=lambda name: (not kind_of(name).is_replicated, kind_of(name).has_groups))
+    sorted(
+        {vdev.kind for vdev in vdevs_of(DRAID_CHILDREN[1])},
+        key=lambda name: (not kind_of(name).is_replicated, kind_of(name).has_groups),
+    )
 )
-"""Mirrors first, kinds with groups last."""
+"""Those that are tried, mirrors first, kinds with groups last."""
+EVERY_KIND = (*KINDS, PLAIN)
 ANY_LAYOUT = "raidz2x6"
 """Stands for the layout in a scenario where layouts are sought."""
 NEAR = 1.6
@@ -87,7 +99,8 @@ def plan_layouts(
         Wishes, such as ``"p90 < 24h"``; see `zsim.planning.design.requirements.QUANTITIES`.
     sort : {"usable", "p90", "vdev", "random", "drives"}, optional
         The most usable space first, or the fewest drives where the data to hold is stated.
-    kinds : sequence of {"mirror", "raidz", "draid"}
+    kinds : sequence of {"mirror", "raidz", "draid", "disk"}
+        What is tried; pools of single drives only where ``disk`` is named.
     confirm : int
         Rows that are predicted in full at most, the best first.
     inputs : RiskInputs, optional
@@ -190,10 +203,10 @@ def _wanted(
 ) -> tuple[str, ...]:
     """Return the question about the size of the pool in words."""
     told = (
-        (drives, f"{drives} drives"),
+        (drives, f"{drives} {'drive' if drives == 1 else 'drives'}"),
         (usable, f"usable {format_bytes(usable or 0)}"),
-        (budget, f"budget {budget}"),
-        (price, f"{price} a drive"),
+        (budget, f"budget {budget or 0:.12g}"),
+        (price, f"{price or 0:.12g} a drive"),
         (spares or None, f"at least {spares} hot {'spare' if spares == 1 else 'spares'}"),
     )
     return tuple(words for value, words in told if value is not None)
@@ -213,8 +226,8 @@ def _stated(context: Context, layout: str | None = None) -> tuple[str, ...]:
 
 def _known_kinds(kinds: Sequence[str]) -> Sequence[str]:
     for kind in kinds:
-        if kind not in KINDS:
-            raise InputError("--kinds", kind, f"it is one of {', '.join(KINDS)}", "write mirror,raidz")
+        if kind not in EVERY_KIND:
+            raise InputError("--kinds", kind, f"it is one of {', '.join(EVERY_KIND)}", "write mirror,raidz")
     return kinds
 
 
@@ -241,15 +254,17 @@ def _candidates(
             raise InputError("--price", price, "a budget needs the price of a drive", "write --price 350")
         drives = int(budget // price)
     if drives is not None:
-        return [each for each in for_drives(int(drives), int(spares)) if each.vdev.kind in kinds]
+        plain = [plain_disks(drives)] if PLAIN in kinds else []
+        others = [] if [*kinds] == [PLAIN] else for_drives(int(drives), int(spares))
+        return [each for each in (*plain, *others) if kind_word(each.vdev) in kinds]
     assert usable is not None
     found = []
-    for vdev in vdevs_of(max(width for _, width in RAIDZ_WIDTHS.values())):
+    for vdev in (*vdevs_of(max(width for _, width in RAIDZ_WIDTHS.values())), VdevSpec.disk()):
         layout = Layout((vdev,))
         with contextlib.suppress(InputError):  # what cannot be is told with the others
             layout = repeated_for_usable(context.resolved(str(vdev)), int(usable))
         found.append(Candidate(layout, int(spares)))
-    return [each for each in found if each.vdev.kind in kinds]
+    return [each for each in found if kind_word(each.vdev) in kinds]
 
 
 def _fails_before(row: Row, wishes: Sequence[Requirement]) -> bool:
@@ -261,6 +276,8 @@ def _screened(
 ) -> list[Row]:
     """Return rows with hours from a few simulations of single vdevs, and the chances of all."""
     single = {str(each.layout): str(each.vdev) for each in candidates}
+    plain = [str(each.layout) for each in candidates if each.vdev.is_disk]
+    candidates = [each for each in candidates if not each.vdev.is_disk]
     tried = probes(candidates)
     told = measured(context, [context.scenario(single[str(each.layout)]) for each in tried], report)
     known = {
@@ -269,11 +286,12 @@ def _screened(
         if isinstance(hours, RepairHours)
     }
     hours_by = interpolated(candidates, known)
-    return [
+    found = [
         with_chances(context, rows[name], hours_by[name], context.are_hours_stated, WORLDS_SCREENED)
         for name in (str(each.layout) for each in candidates)
         if name in hours_by
     ]
+    return [*found, *(with_chances(context, rows[name], None, True) for name in plain)]
 
 
 def _best(rows: list[Row], wishes: Sequence[Requirement], sort: str) -> list[Row]:
@@ -296,6 +314,7 @@ def _meets(row: Row, wishes: Sequence[Requirement]) -> bool:
 
 def _confirmed(context: Context, rows: list[Row], report: Report) -> dict[str, Row]:
     """Return the rows with the hours of the whole pool, predicted in full."""
+    rows = [row for row in rows if row["p50_s"] is not None]
     told = measured(context, [context.scenario(row["layout"]) for row in rows], report)
     return {
         row["layout"]: with_chances(context, row, hours, simulated=True)
@@ -311,7 +330,7 @@ OBJECTIVES = (
 
 def pareto(rows: Sequence[Row]) -> list[str]:
     """Return the layouts that no other of as few drives beats in space, chance of loss, hours and reads."""
-    points = [tuple(sign * float(row[name]) for name, sign in OBJECTIVES) for row in rows]
+    points = [tuple(_score(row[name], sign) for name, sign in OBJECTIVES) for row in rows]
 
     def beaten(mine: tuple[float, ...]) -> bool:
         return any(
@@ -319,6 +338,16 @@ def pareto(rows: Sequence[Row]) -> list[str]:
         )
 
     return [row["layout"] for row, mine in zip(rows, points, strict=True) if not beaten(mine)]
+
+
+def _is_computed(row: Row) -> bool:
+    """Tell whether hours and chances of a row are known; plain disks have chances alone."""
+    return row.get("p50_s") is not None or row.get("vdev_in_window") is not None
+
+
+def _score(value: object, sign: int) -> float:
+    """Return a value, less being better; a repair that never comes is the worst of all."""
+    return math.inf if value is None else sign * float(str(value))
 
 
 def _design(
@@ -329,7 +358,7 @@ def _design(
     sort: str,
     wanted: tuple[str, ...],
 ) -> Design:
-    meeting = [row for row in rows if row.get("p50_s") is not None and _meets(row, wishes)]
+    meeting = [row for row in rows if _is_computed(row) and _meets(row, wishes)]
     front = set(pareto(meeting))
     told = [
         {

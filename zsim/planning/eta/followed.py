@@ -10,6 +10,7 @@ from functools import cached_property
 from zsim.case.case import Case
 from zsim.observe.evidence.kernel_log import TELLS
 from zsim.observe.pool_import.layout import waits_words
+from zsim.planning.eta.contradictions import contradictions
 from zsim.planning.eta.lately import lately_of, stands_still, told_once
 from zsim.planning.eta.reading import Paste
 from zsim.planning.eta.reasons import (
@@ -201,13 +202,20 @@ class FollowedScan:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be known before all else, and what was noted of what was read."""
-        first = [self.halted]
+        first = [self.halted, *self.contradictions]
         untold = [TELLS]
         if self.waiting:
             first.append(then(self.waiting, self.total, self.left, self.paste.at))
             untold.append(waits_words(self.waiting))
         told = (each for each in self.paste.notes if not each.startswith(tuple(untold)))
         return tuple(each for each in (*first, *told) if each)
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        """What was seen and cannot be on such drives; nothing of what repairs less than a drive."""
+        if self.is_of_a_part:
+            return ()
+        return contradictions(self.case, self.courses, self.found.state, self.last)
 
     @property
     def consequences(self) -> tuple[str, ...]:

@@ -137,7 +137,11 @@ def read_paste(
     scenario = _scenario(imported, scan, overrides, stated or {}, assumed)
     ordered = _ordered(found, scenario)
     said = [*_waits_for(latest, scan), *notes, *_removal_beside(latest, scan)]
-    notes = [*_after_outage(ordered[-1]), *(each.removesuffix(WHO_TELLS) for each in said)]
+    of_log = latest.of_log_alone
+    notes = [
+        *([] if of_log else _after_outage(ordered[-1], latest)),
+        *(each.removesuffix(WHO_TELLS) for each in said),
+    ]
     notes = [*_damaged(latest, scan), *_halted(latest, scan), *_begun_again(found, scan), *notes]
     # When a pause ends nobody knows: what is left has no date.
     at = None if scan.state == "paused" else _moment(ordered[-1], now)
@@ -237,7 +241,7 @@ def _halted(status: PoolStatus, scan: Scan) -> list[str]:
     ]
 
 
-def _after_outage(scan: RunningScan) -> list[str]:
+def _after_outage(scan: RunningScan, status: PoolStatus | None = None) -> list[str]:
     """Return what is to be said of a resilver that repairs less than a drive."""
     if scan.kind == "scrub" and (scan.processed or 0) > max(REPAIRS, REPAIRS_SHARE * (scan.issued or 0)):
         return [
@@ -245,6 +249,12 @@ def _after_outage(scan: RunningScan) -> list[str]:
             " or on an overwritten drive: it writes as well as reads, and the next one will be faster"
         ]
     if is_open(scan):
+        if status is not None and status.may_be_of_log:
+            return [
+                "NOT A WHOLE DRIVE: nothing has been written so far, and nothing marks a drive: either what a"
+                " drive missed during an outage is repaired, or a drive was attached to the log mirror, of"
+                " which a resilver copies nothing: it reads the metadata of the pool, and is over"
+            ]
         wrote = "" if scan.processed is None else f", {format_bytes(round(scan.processed))} so far"
         return [
             f"NOT A WHOLE DRIVE: only what a drive missed during an outage is repaired{wrote}. Only blocks"

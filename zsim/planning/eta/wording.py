@@ -24,7 +24,16 @@ NO_ESTIMATE = "zpool gives no estimate; what is left over its mean rate is"
 NO_FIELD = "no such field"
 WHOLE_TIMES = 10.0
 """From so many times on a pace is told in whole numbers."""
-LOUD = ("NOT KNOWN", "HALTED", "STUCK", "NOT IN THIS", "NO DATA", "NOT A WHOLE", "NO REDUNDANCY")
+LOUD = (
+    "NOT KNOWN",
+    "CONTRADICTS",
+    "HALTED",
+    "STUCK",
+    "NOT IN THIS",
+    "NO DATA",
+    "NOT A WHOLE",
+    "NO REDUNDANCY",
+)
 NO_CLOCK = (
     "nothing shows how long the scan had run when this was printed (the answer is much narrower with a line"
     " of date before it, or piped straight in)"

@@ -69,7 +69,9 @@ class Kind:
 
     @property
     def variance(self) -> float:
-        """Of the hazard that the drives of a vdev share."""
+        """Of the hazard that the drives of a vdev share; of a single drive there is none to share."""
+        if not self.group.tolerance:
+            return 0.0
         return float(self.world.correlation[0]) - 1.0
 
 
@@ -147,19 +149,48 @@ def run_block(kinds: tuple[Kind, ...], site: Site, histories: int, seed: tuple[i
     missing = _taken_over(kinds, events, begun + site.visit + hours - events.time, hours)
     lost = _losses(kinds, events, missing, hours)
     count = len(kinds)
+    alone = [_alone(kind, site.horizon) for kind in kinds]
+    each = np.sum([found.losses for found in alone], axis=0)
+    first = np.sum([found.hazards for found in alone], axis=0)
+    of_kind = histories * np.array([found.losses for found in alone])
     levels = _levels(kinds, site, events, missing)
     return Sums(
         failures=_by(events.kind, np.ones(len(missing)), count),
         missing=_by(events.kind, np.minimum(missing, site.horizon - events.time), count),
-        files=_by(events.kind, lost[:, 0], count),
-        vdev=_by(events.kind, lost[:, 1], count),
-        pool=_by(events.kind, lost[:, 2], count),
+        files=_by(events.kind, lost[:, 0], count) + of_kind[:, 0],
+        vdev=_by(events.kind, lost[:, 1], count) + of_kind[:, 1],
+        pool=_by(events.kind, lost[:, 2], count) + of_kind[:, 2],
         levels=levels,
         waits=np.array([waits.sum(), crew_wait.sum(), (waits > 1.0).sum(), (crew_wait > 1.0).sum()]),
         demand=demand,
         busy=busy,
-        losses=np.column_stack([_by(events.history, lost[:, at], histories) for at in range(3)]),
-        hazards=_hazards(events.history, lost, histories),
+        losses=np.column_stack([_by(events.history, lost[:, at], histories) for at in range(3)]) + each,
+        hazards=_hazards(events.history, lost, histories) + first,
+    )
+
+
+class _Alone(NamedTuple):
+    """Losses of pools without redundancy in a history, by grade, and the hazard of the first; shape (3,)."""
+
+    losses: Floats
+    hazards: Floats
+
+
+def _alone(kind: Kind, horizon: float) -> _Alone:
+    """Return what pools of single drives lose, without drawing it: each failure, each latent error."""
+    if kind.group.tolerance:
+        return _Alone(np.zeros(3), np.zeros(3))
+    drives = kind.pools * kind.vdevs * kind.group.children
+    spent = _spent(kind, kind.group.age + horizon) - _spent(kind, kind.group.age)
+    failures = spent
+    if kind.group.shape != 1.0:
+        failures = float(_expected(kind, np.linspace(0.0, horizon, STEPS + 1))[-1])
+    latent = float(kind.world.latent[0]) * horizon
+    pools = np.array([0.0, 1.0, 1.0])
+    files = np.array([1.0, 0.0, 0.0])
+    return _Alone(
+        drives * (failures * (pools + files) + latent * files),
+        drives * (spent * (pools + files) + latent * files),
     )
 
 
@@ -376,6 +407,8 @@ def _lost(kind: Kind, events: _Events, missing: Floats, hours: Floats) -> Floats
     k of n drives failing within a time is a binomial tail, which is the incomplete beta function.
     """
     group = kind.group
+    if not group.tolerance:
+        return np.zeros((len(missing), 3))  # counted by `_alone`
     failing = -np.expm1(-_rate(kind, events.time) * events.hazard * missing)
     share = float(present(kind.world, group.age + _middle(events.time))[0])
     waiting = np.clip(1.0 - hours / missing, 0.0, 1.0)

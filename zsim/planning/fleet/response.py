@@ -16,11 +16,15 @@ from zsim.base.normal import Z90
 from zsim.case.resolve import resolve
 from zsim.planning.fleet.spec import Pools
 from zsim.planning.risk.one_vdev.group import HOUR, Floats
+from zsim.planning.risk.plain_disks import is_plain
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
 
 GRID = 3
 LEAST_FILL, MOST_FILL = 0.02, 0.98
+
+NO_TIME = np.array([1.0])
+"""Of plain disks, which nothing repairs: no time to speak of, whose logarithm can be taken [s]."""
 
 HoursOf = Callable[[Scenario], Quantiles]
 """Gives the duration of a repair; `zsim.prediction` does."""
@@ -77,6 +81,8 @@ def tabulated(pools: Pools, years: float, hours_of: HoursOf) -> FillResponse:
     if pools.hours is not None:
         seconds = np.array([pools.hours * HOUR])
         return FillResponse(np.zeros(1), seconds, seconds, seconds)
+    if is_plain(pools.scenario.pool_layout):
+        return FillResponse(np.zeros(1), NO_TIME, NO_TIME, NO_TIME)
     first, last = _fills(pools, years)
     if last - first < 0.01:
         return _table([first], [hours_of(pools.scenario)])

@@ -15,6 +15,7 @@ from zsim.base.parsed import table
 from zsim.base.units import parse_duration, parse_fraction
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR
 from zsim.planning.risk.question import RiskInputs, Seconds, with_erc_of
+from zsim.scenario.asked import at_rest
 from zsim.scenario.messages import SaidInOneSentence
 from zsim.scenario.model import Scenario
 
@@ -72,7 +73,7 @@ class Pools(SaidInOneSentence):
             # As text or number it is the time limit of the scenario, of which ``none`` counts here too.
             stated.pop("erc", None)
         rest = {name: value for name, value in data.items() if name not in own and name not in stated}
-        scenario = Scenario.from_dict(rest)
+        scenario = Scenario.from_dict(at_rest(rest))
         own.setdefault("name", str(scenario.pool_layout))
         return cls._made(own, scenario, with_erc_of(_inputs(_risk(stated)), scenario.erc))
 

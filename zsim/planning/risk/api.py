@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
@@ -35,6 +35,7 @@ from zsim.planning.risk.evaluate import (
     window_loss,
 )
 from zsim.planning.risk.one_vdev.group import Discipline, Floats, Group, Repair, Worlds
+from zsim.planning.risk.plain_disks import ALL_LOST, is_plain, single_drives, without_repairs
 from zsim.planning.risk.question import (
     OPEN,
     Method,
@@ -55,7 +56,7 @@ from zsim.planning.timeline.wording import unchanged
 from zsim.planning.usable import data_bytes
 from zsim.prediction.answer.records import Quantiles
 from zsim.prediction.simulated import scenario_words
-from zsim.scenario.asked import Asked, scenario_of
+from zsim.scenario.asked import Asked, pool_of, said
 from zsim.scenario.evidence import RunningScan, missing_drives, missing_elsewhere
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
@@ -69,6 +70,8 @@ if TYPE_CHECKING:
 TERA = 1e12
 MOST_TOLERATED = 7
 HALF_REPAIRED = 0.5
+REPAIRED = ("operation", "replace_in")
+NO_REPAIR_AT_ALL = Quantiles(p50=0.0)
 NO_REPAIR = {"scrub": "a scrub", "expand": "an expansion", "remove": "a removal"}
 """Operations that are no repair, whose duration is that of no failed drive's absence."""
 
@@ -116,31 +119,36 @@ def risk(
     if isinstance(scenario, Plan):
         plan = scenario.with_scenario(fields)
         scenario = plan.pool
-    scenario = scenario_of(scenario, fields)
-    _refuse_disks(scenario)
-    if scenario.operation == "scrub":
+    unsaid = [name for name in REPAIRED if said(name, scenario, fields) is None]
+    scenario = pool_of(scenario, fields)
+    implied = unsaid if scenario.pool_layout.data[0].is_disk else []
+    plain = is_plain(scenario.pool_layout)
+    if scenario.operation == "scrub" and "operation" not in implied:
         plan = plan or Plan.from_dict({"scenario": scenario.stated(), "events": [{"do": "scrub"}]})
+    if scenario.operation == "scrub" and not plain:
         # A drive that fails meanwhile is replaced as any other.
         scenario = scenario.replace(operation=None)
     asked = with_erc_of(asked, scenario.erc)
     case = resolve(scenario)
-    _refuse(case)
-    if plan is None and missing_at_first(case) != 1:
-        _refuse_missing(case, asked)
+    if not plain:
+        _refuse(case)
+        if plan is None and missing_at_first(case) != 1:
+            _refuse_missing(case, asked)
     # With a plan the other half of that time is its passes.
     part = 0.5 if plan is not None else 1.0
 
     def listen(share: float, words: str) -> None:
         report(part * share, words)
 
-    found = _hours(asked, scenario, listen, hours_of or predicted_hours)
+    found = NO_REPAIR_AT_ALL if plain else _hours(asked, scenario, listen, hours_of or predicted_hours)
     spread = Spread(found.p50, found.p10 or found.p50, found.p90 or found.p50)
     # Spares take over by themselves, hot ones and those of a dRAID.
     spares = case.layout.vdevs[0].spares + case.layout.spares
     known = unknowns(asked.with_spares(spares), spread, scenario.drive)
+    known = without_repairs(known) if plain else known
     story = None if plan is None else _planned(plan, asked, case, report)
     report(0.8, "solving")
-    answer = _answer(case, asked, known, found, story)
+    answer = _answer(case, asked, known, found, story, implied)
     report(1.0, "solved")
     return answer
 
@@ -231,16 +239,6 @@ def _hours(inputs: RiskInputs, scenario: Scenario, report: Report, hours_of: Hou
     return Quantiles(p50=stated) if stated is not None else hours_of(scenario, report)
 
 
-def _refuse_disks(scenario: Scenario) -> None:
-    """Refuse a pool in which nothing stands for a drive that fails."""
-    vdevs = scenario.pool_layout.stored
-    if any(vdev.is_disk for vdev in vdevs):
-        count = sum(vdev.children for vdev in vdevs if vdev.is_disk)
-        allowed = "a vdev of one disk has no redundancy: the pool is lost with the first of them that fails"
-        remedy = f"in a year that is {count} times the failure rate of a drive; for a scrub ask zsim eta"
-        raise InputError("layout", str(scenario.pool_layout), allowed, remedy)
-
-
 def _refuse(case: Case) -> None:
     """Refuse what has no window of its own, or a chance that nothing but a fire would decide."""
     if case.operation in NO_REPAIR:
@@ -326,29 +324,37 @@ def is_endless(release: ReleaseProfile) -> bool:
 
 
 def _answer(
-    case: Case, inputs: RiskInputs, known: Unknowns, hours: Quantiles, planned: PlannedRepair | None
+    case: Case,
+    inputs: RiskInputs,
+    known: Unknowns,
+    hours: Quantiles,
+    planned: PlannedRepair | None,
+    implied: Collection[str],
 ) -> RiskAnswer:
     method = inputs.chosen_method
     parts = groups(case, inputs)
     drawn = surface(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
     scores, worlds = drawn.solved.scores, drawn.solved.worlds
     worlds = as_repeated(case, parts[0][1], worlds)
+    plain = is_plain(case.layout)
     errors = () if planned is not None else lost_to_errors(case, hours.p50)
     if planned is not None:
-        window = planned.loss(drawn)
+        window = _grades(planned.loss(drawn))
+    elif plain:
+        window = ALL_LOST
     else:
         gone = faulted(errors) if method == "chain" and inputs.mttr is None else 0
-        window = drawn.loss(in_repair(case, parts[0][1], worlds, method, inputs.seed, gone))
+        window = _grades(drawn.loss(in_repair(case, parts[0][1], worlds, method, inputs.seed, gone)))
     first = loss_within(parts, worlds, 1.0, method, inputs.seed)
     year = drawn.loss(first)
     years = drawn.loss(loss_within(parts, worlds, inputs.years, method, inputs.seed))
     lost = bytes_lost(year, case)
     return RiskAnswer(
         subject=_subject(case, hours, planned),
-        stated=(*scenario_words(case.scenario), *stated_words(inputs)),
-        window_of="repair" if planned is None else planned.spans,
+        stated=(*scenario_words(case.scenario, implied), *stated_words(inputs, repairs=not plain)),
+        window_of=planned.spans if planned is not None else "failure" if plain else "repair",
         method=method,
-        window=with_certain_loss(_grades(window), errors),
+        window=with_certain_loss(window, errors),
         per_year=_grades(year),
         years=_grades(years),
         horizon_years=inputs.years,
@@ -359,6 +365,7 @@ def _answer(
         assumptions=tuple(Assumed(field=name, text=text) for name, text in known.notes.items()),
         warnings=(
             *warnings(case, inputs, planned is not None),
+            *single_drives(case),
             *slower(hours, planned),
             *words(case, errors),
         ),
@@ -406,6 +413,9 @@ def bytes_lost(year: Loss, case: Case) -> Floats:
 
 def _subject(case: Case, hours: Quantiles, planned: PlannedRepair | None) -> str:
     full = f"{format_fraction(case.fill)} full{' (assumed)' if case.assumed('fill') else ''}"
+    if is_plain(case.layout):
+        alone = f"{case.layout}, {full}, {case.release.name}, a drive that fails takes the pool with it"
+        return alone if planned is None else f"{planned.words}; {alone}"
     whole = "a whole repair" if planned is not None and planned.spans == "rest" else "repair"
     pool = f"{case.layout}, {full}, {case.release.name}, {whole} {_length(hours)}"
     if planned is None:
@@ -464,7 +474,7 @@ def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, .
             "a repair is already running, and its chance covers the time from the failure to the end,"
             " including the past: for the rest alone, state --hours (zsim eta gives it) and --detect 0"
         )
-    if case.old_drive == "online":
+    if case.old_drive == "online" and case.operation != "scrub":
         found.append(
             "the replaced drive still works: no redundancy is missing as long as it does, and the first"
             " column counts from the command to the end of the repair; the others are about drives that fail"

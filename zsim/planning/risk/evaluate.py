@@ -141,7 +141,7 @@ def loss_within(
 
 
 def _vdev_loss(group: Group, worlds: Worlds, years: float, method: Method, seed: int) -> Loss:
-    if method == "chain":
+    if method == "chain" or not group.tolerance:
         files, vdev = within(group, worlds, years * YEAR)
         return loss_of(group, worlds, files, vdev, np.zeros(len(worlds)))
     return _simulated(group, worlds, simulate(group, worlds, (years * YEAR,), _replicas(worlds), seed))

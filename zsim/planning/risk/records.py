@@ -56,18 +56,20 @@ class Risk(AnswerPart):
     subject: str = Field(description="what was asked, in one line")
     stated: tuple[str, ...] = Field((), description="what was stated, in words, each with its unit")
     method: Literal["chain", "simulation"]
-    window_of: Literal["repair", "plan", "rest", "scrub"] = Field(
+    window_of: Literal["repair", "plan", "rest", "scrub", "failure"] = Field(
         "repair",
         description="what `window` spans: a repair from the failure on, a plan of zsim timeline, what is left"
-        " of a repair that runs, or a scrub",
+        " of a repair that runs, a scrub, or of plain disks the failure itself, which nothing repairs",
     )
     window: Grades
     per_year: Grades
     years: Grades
     horizon_years: float = Field(description="what `years` stands for")
     bytes_lost_per_tb_year: Chance = Field(description="expected loss [bytes] a TB of data and year")
-    repair_s: Quantiles = Field(description="duration of the repair itself [s]")
-    missing_s: float = Field(description="mean time from a failure to the end of its repair [s]")
+    repair_s: Quantiles = Field(
+        description="duration of the repair itself [s]; 0 of plain disks, which nothing repairs"
+    )
+    missing_s: float = Field(description="mean time from a failure to the end of its repair [s]; or 0")
     movers: tuple[Mover, ...] = ()
     assumptions: tuple[Assumed, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -12,11 +12,22 @@ from zsim.planning.risk.question import RiskInputs
 from zsim.planning.risk.records import rounded
 
 NOT_TOLD = ("seed",)
+OF_REPAIRS = (
+    "hours", "mttr", "correlation", "correlation_law", "scrub", "detect", "spare", "stress", "erc",
+    "discipline",
+)  # fmt: skip
+"""Inputs about repairs, or about a second failure."""
 CHANGES_NOTHING = "which changes nothing"
 
 
-def stated_words(inputs: RiskInputs) -> tuple[str, ...]:
+def stated_words(inputs: RiskInputs, *, repairs: bool = True) -> tuple[str, ...]:
     """Return what differs from leaving it out, one phrase an input.
+
+    Parameters
+    ----------
+    inputs : RiskInputs
+    repairs : bool
+        Whether a drive that fails can be repaired; of plain disks none can.
 
     Examples
     --------
@@ -29,22 +40,24 @@ def stated_words(inputs: RiskInputs) -> tuple[str, ...]:
         for each in fields(RiskInputs)
         if getattr(inputs, each.name) != getattr(plain, each.name) and each.name not in NOT_TOLD
     )
-    return tuple(_WORDS[name](value) + _idle(inputs, name) for name, value in told)
+    return tuple(_WORDS[name](value) + _idle(inputs, name, repairs) for name, value in told)
 
 
-def idle_words(inputs: RiskInputs) -> tuple[str, ...]:
-    """Return what is stated and changes nothing beside the rest, with the reason.
+def idle_words(inputs: RiskInputs, *, repairs: bool = True) -> tuple[str, ...]:
+    """Return what is stated and changes nothing beside the rest, with the reason; see `stated_words`.
 
     Examples
     --------
     >>> idle_words(RiskInputs(age=3 * YEAR))
     ('drives 3 years old (which changes nothing: it counts with a Weibull shape, or without scrubs)',)
     """
-    return tuple(words for words in stated_words(inputs) if CHANGES_NOTHING in words)
+    return tuple(words for words in stated_words(inputs, repairs=repairs) if CHANGES_NOTHING in words)
 
 
-def _idle(inputs: RiskInputs, name: str) -> str:
+def _idle(inputs: RiskInputs, name: str, repairs: bool) -> str:
     """Return why an input changes nothing, in brackets; empty where it counts."""
+    if not repairs and name in OF_REPAIRS:
+        return f" ({CHANGES_NOTHING}: without redundancy the first failure decides)"
     no_scrubs = inputs.latent and inputs.scrub is not None and math.isinf(inputs.scrub)
     idle = {
         "age": (inputs.shape == 1.0 and not no_scrubs, "it counts with a Weibull shape, or without scrubs"),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
 from zsim.planning.risk.evaluate import Loss, any_of, loss_of
+from zsim.planning.risk.one_vdev.alone import lost_alone
 from zsim.planning.risk.one_vdev.chain import ChainCase, LossChances, averaged, in_window
 from zsim.planning.risk.one_vdev.group import Floats, Group, Worlds
 from zsim.planning.risk.one_vdev.latent import on_any, present, tripped
@@ -169,6 +170,9 @@ def degraded_loss(group: Group, worlds: Worlds, missing: int) -> Loss:
 
 
 def _vdev_chances(story: VdevStory, worlds: Worlds, pace: Floats) -> LossChances:
+    if not story.group.tolerance:
+        length = sum(each.length for each in story.stretches)
+        return LossChances(*lost_alone(story.group, worlds, length * pace))
     share = present(worlds, story.group.age)
 
     def chance(case: ChainCase, places: NDArray[np.intp], costly: bool) -> Floats:

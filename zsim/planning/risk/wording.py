@@ -13,6 +13,8 @@ from zsim.prediction.answer.tables import Grid
 LIKELY = 0.095
 LEAST_PERCENT = 0.001
 """From here on a range that ends with percent begins with percent, too."""
+NARROW = 1.2
+"""Ends of a range that differ by less are told with three digits."""
 LEAST_FACTOR = 1.1
 """What moves the chance by less is no source of uncertainty worth a row."""
 GRADES = (("files", "some files lost"), ("vdev", "vdev suspended"), ("pool", "pool lost"))
@@ -63,7 +65,7 @@ def between(chance: Chance) -> str:
     """Return a chance as a range; as one figure where nothing is open."""
     if chance.is_exact:
         return odds(chance.p, 3)
-    digits = 3 if chance.high < 1.2 * chance.low else 1
+    digits = 3 if chance.high < NARROW * chance.low else 1
     if chance.high >= LIKELY > chance.low >= LEAST_PERCENT:
         return f"{share_words(rounded(chance.low, digits))} to {odds(chance.high, digits)}"
     low, high = odds(chance.low, digits), odds(chance.high, digits)
@@ -75,14 +77,18 @@ WINDOWS = {
     "plan": "during this plan",
     "rest": "before this repair ends",
     "scrub": "during this scrub",
+    "failure": "when a drive fails",
 }
 """The time of the first column, by what it spans."""
 
 
 def headline(answer: Risk) -> str:
-    """Return the answer in one line: the vdev within this repair."""
+    """Return the answer in one line: the vdev within this repair; of plain disks the pool within a year."""
     found, what = answer.window.vdev, "the vdev" if answer.window_of == "repair" else "a vdev"
-    begin = f"Chance of losing {what} {WINDOWS[answer.window_of]}: {between(found)}"
+    when = WINDOWS[answer.window_of]
+    if answer.window_of == "failure":
+        found, what, when = answer.per_year.pool, "the pool", "within a year"
+    begin = f"Chance of losing {what} {when}: {between(found)}"
     return f"{begin}." if found.is_exact else f"{begin} (on average {odds(found.p, 2)})."
 
 
@@ -108,7 +114,10 @@ def lost_bytes(answer: Risk) -> str:
     lost = answer.bytes_lost_per_tb_year
     if lost.is_exact:
         return f"Expected loss: {_amount(lost.p, 3)} a year per TB of data."
-    low, high, mean = _amount(lost.low, 1), _amount(lost.high, 1), _amount(lost.p, 2)
+    digits = 3 if lost.high < NARROW * lost.low else 1
+    low, high, mean = _amount(lost.low, digits), _amount(lost.high, digits), _amount(lost.p, max(2, digits))
+    if low == high == mean:
+        return f"Expected loss: {mean} a year per TB of data."
     return f"Expected loss: {low} to {high} a year per TB of data (on average {mean})."
 
 
@@ -131,7 +140,7 @@ def mover_row(mover: Mover, window_of: str) -> tuple[str, ...]:
 
 def sections(answer: Risk) -> tuple[Section, ...]:
     """Return the whole answer, block by block, empty blocks left out."""
-    missing = format_duration(answer.missing_s)
+    missing = f"; a failed drive is missing for {format_duration(answer.missing_s)} on average"
     nine = "Each range is a 90 % interval; its width comes from what is not known."
     exact = all(period.vdev.is_exact for period in (answer.window, answer.per_year, answer.years))
     movers = Grid(
@@ -141,7 +150,7 @@ def sections(answer: Risk) -> tuple[Section, ...]:
     )
     told = (f"Stated: {'; '.join(answer.stated)}.",) if answer.stated else ()
     every = (
-        Section("", (f"{answer.subject}; a failed drive is missing for {missing} on average.", *told)),
+        Section("", (f"{answer.subject}{missing if answer.missing_s else ''}.", *told)),
         Section(WARNINGS, answer.warnings),
         Section("How likely", () if exact else (nine,), grid_of(answer)),
         Section("On average", (), None if exact else means_grid(answer)),

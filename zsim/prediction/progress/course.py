@@ -124,6 +124,8 @@ class Course:
     transfer : float
         Share of `issue_s` in which the drive with most to move would move it sequentially, at the rate of its
         medium: no scan on such drives takes less.  0: not known.
+    named : bool
+        Whether the model of the drives is known: then none of them is faster than it.
     likely : float
         Logarithm of how likely other evidence makes the world.
     other_scans : tuple of (float, float)
@@ -149,6 +151,7 @@ class Course:
     vdevs: int = 1
     open_share: OpenShare = KNOWN_SHARE
     transfer: float = 0.0
+    named: bool = False
     likely: float = 0.0
     suspect: bool = False
 

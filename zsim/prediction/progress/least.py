@@ -103,14 +103,38 @@ def least_left_s(course: Course, state: State | None, scan: RunningScan | None) 
     lies on the one that is repaired is known to `REPAIRED_ERROR`.  Where less has been resilvered of what was
     issued than all that lies there, no more is taken for the rest.
     """
-    share = 1.0
+    if state is None or scan is None:
+        return course.transfer * course.issue_s * (1.0 if course.vdevs == 1 else 1.0 - REPAIRED_ERROR)
+    share = max(0.0, 1.0 - state.counted - SURE * _count_error(state, scan))
+    return course.transfer * course.issue_s * share * _held(course, state, scan)
+
+
+def least_done_s(course: Course, state: State, scan: RunningScan) -> float:
+    """Return the least time that what a scan has done takes on the drives of a world [s]; 0: not known.
+
+    Parameters
+    ----------
+    course : Course
+    state : State
+        The latest.
+    scan : RunningScan
+        Its status.
+    """
+    share = max(0.0, state.counted - SURE * _count_error(state, scan))
+    return course.transfer * course.issue_s * share * _held(course, state, scan)
+
+
+def _count_error(state: State, scan: RunningScan) -> float:
+    """Return the standard deviation of the share that the counters tell."""
+    return math.hypot(COUNTED, overshoot(scan), state.counted * state.error)
+
+
+def _held(course: Course, state: State, scan: RunningScan) -> float:
+    """Return how much is moved for certain of what lies on the vdev that is repaired, as a share of it."""
     even = 1.0 if course.vdevs == 1 else 1.0 - REPAIRED_ERROR
-    if state is not None and scan is not None:
-        error = math.hypot(COUNTED, overshoot(scan), state.counted * state.error)
-        share = max(0.0, 1.0 - state.counted - SURE * error)
-        if scan.kind == "resilver" and scan.processed and state.counted > SURE * error:
-            even = min(even, scan.processed / max(1.0, course.repaired * state.counted))
-    return course.transfer * course.issue_s * share * even
+    if scan.kind == "resilver" and scan.processed and state.counted > SURE * _count_error(state, scan):
+        even = min(even, scan.processed / max(1.0, course.repaired * state.counted))
+    return even
 
 
 class LeastTime(NamedTuple):

@@ -207,6 +207,7 @@ def _of_world(
         end = math.hypot(_end_error(state, facts), unsure * whole_issue)
         to_go, all_of_it = (_read_at_end(each, more * whole_issue, end) for each in (to_go, all_of_it))
     log_weights = found.likelihood + np.log(np.maximum(shares, 1e-12)) + log_share
+    follows = np.logical_and(follows, not course.named)
     least = LeastTime(least_left_s(course, state, scans[-1] if scans else None), follows)
     before = partial(posterior, seconds, (), (left, unknown), priors, drives)
     kept = bounded(to_go, all_of_it, log_weights, found, before, least)

@@ -29,10 +29,13 @@ from zsim.observe.zdb.pointers import PointerSummary, PointerTable
 from zsim.observe.zpool import status_json
 from zsim.observe.zpool.listing import PoolList
 from zsim.observe.zpool.status import PoolStatus, under_one_name
+from zsim.observe.zpool.vdev_tree import Vdev
 
 Fact = TypeVar("Fact")
 HEAD = 256 << 10
 MAX_FILES = 1000
+MOST_GROWN = 1.5
+"""By more than this factor ALLOC does not change while a scan runs."""
 REMEDY = (
     "give the outputs of zpool list -vHp, zpool status and zdb -C as docs/how-to/import-a-pool.md lists them"
 )
@@ -103,7 +106,24 @@ class PoolFiles:
         """Return the same, a pool that was renamed between its statuses under its last name."""
         named = iter(under_one_name(self.statuses))
         facts = [next(named) if isinstance(each, PoolStatus) else each for each in self.facts]
-        return replace(self, facts=facts)
+        return replace(self, facts=facts).with_lists_of_the_same()
+
+    def with_lists_of_the_same(self) -> PoolFiles:
+        """Return the same, the list of the one pool under the name that the one status has, if it fits it."""
+        shown = [each for each in self.statuses if each.name != UNKNOWN]
+        names = {each.name for each in shown} | {each.name for each in self.configs}
+        others = {each.name for each in self.lists}
+        if len(names) != 1 or len(others) != 1 or names == others or not shown:
+            return self
+        name, other = names.pop(), others.pop()
+        if not all(may_be_of(each, shown[-1]) for each in self.lists):
+            return self
+        told = Remark(
+            f"zpool list calls the pool {plain(other)} and zpool status {plain(name)}: there is one pool in"
+            " each, and what they show of it agrees, so they are taken for the same"
+        )
+        facts = [replace(each, name=name) if isinstance(each, PoolList) else each for each in self.facts]
+        return replace(self, facts=[*facts, told])
 
     def inventory(self) -> Inventory:
         """Put together what is known of the host's drives."""
@@ -121,6 +141,29 @@ class PoolFiles:
             named += [each.name for each in self.of(PoolEvents)]
         known = [name for name in dict.fromkeys(named) if name]
         return [name for name in known if name != UNKNOWN] or known
+
+
+def may_be_of(listed: PoolList, status: PoolStatus) -> bool:
+    """Tell whether a list under another name may be of the pool of a status.
+
+    Its health is the same, its vdevs and their drives where they are listed, and its ALLOC about what the
+    scan is to examine: where none of it can be compared, nothing tells.
+    """
+    compared = []
+    if listed.health and status.state:
+        compared.append(listed.health == status.state)
+    if listed.vdevs and status.vdevs:
+        compared.append(_shape([vdev for vdev, _ in listed.vdevs]) == _shape(status.vdevs))
+    totals = [each.total for each in status.scans if each.total]
+    if totals and listed.space.alloc:
+        ratio = listed.space.alloc / totals[-1]
+        compared.append(1.0 / MOST_GROWN < ratio < MOST_GROWN)
+    return bool(compared) and all(compared)
+
+
+def _shape(vdevs: Sequence[Vdev]) -> list[tuple[str, int, int]]:
+    """Return what the vdevs of a pool are, whatever their names."""
+    return [(each.kind, each.parity, len(each.children)) for each in vdevs]
 
 
 def paths_of(names: Sequence[str | Path]) -> list[Path]:

@@ -43,6 +43,7 @@ from zsim.observe.pool_import.given.sentence_forms import (
     OF_SERIES,
     PER_VDEV,
     PERCENT,
+    PLAIN,
     PRODUCT,
     RELEASE,
     RPM,
@@ -216,6 +217,7 @@ class _Sentence:
                 self._note(match)
         for match in KIND.finditer(self.rest):
             self._note_kind(match)
+        self._take_plain()
         self._combine()
         self._take_model()
 
@@ -371,6 +373,19 @@ class _Sentence:
         if self.parity not in (None, parity):
             raise self._refuse("two kinds of vdevs", self.kind, match["kind"].lower())
         self.parity, self.kind = parity, match["kind"].lower()
+        self._blank_groups(match)
+
+    def _take_plain(self) -> None:
+        """Note drives without redundancy, where no kind of vdev is named."""
+        match = PLAIN.search(self.rest)
+        if match is None or self.kind or self.layout is not None:
+            return
+        single = match["plain"].lower().startswith("single")
+        count = self._numbers.get("count")
+        drives = 1 if count is None and single else 0 if count is None else count.value
+        if not drives or self._numbers.keys() & {"wide", "vdevs", "more"}:
+            return
+        self.layout, self.drives = str(Layout.parse(f"{drives}*disk")), drives
         self._blank_groups(match)
 
     def _combine(self) -> None:

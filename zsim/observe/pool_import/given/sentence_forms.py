@@ -87,6 +87,11 @@ KIND = _form(
     r"|(?P<copies>mirror(?:s|ed)?)(?!-\d))(?!\w)"
 )
 
+PLAIN = _form(
+    r"(?<!\w)(?P<plain>striped?s?|raid[ -]?0|no redundancy|without redundancy|single (?:disk|drive))(?!\w)"
+)
+"""Drives of which none stands for another, where no kind of vdev is named: mirrors are striped too."""
+
 PRODUCT = _form(r"\b(truenas|debian|proxmox|freebsd|ubuntu)( (?:scale|core|ve|server))? ?-?(\d+(?:\.\d+)?)\b")
 RELEASE = _form(r"\b(openzfs|zfs|zol)[ -]?v?([02]\.\d{1,2}(?:\.\d{1,2})?)\b")
 RPM = _form(r"\b(\d{4,5}) ?rpm\b")

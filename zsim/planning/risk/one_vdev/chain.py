@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.planning.risk.one_vdev.alone import lost_alone
 from zsim.planning.risk.one_vdev.group import Floats, Group, Worlds
 from zsim.planning.risk.one_vdev.latent import exposed, mean_present, on_any, present, tripped
 from zsim.planning.risk.one_vdev.solve import chance_by, first_end, mean_time
@@ -113,6 +114,8 @@ def within(group: Group, worlds: Worlds, horizon: float) -> LossChances:
     >>> round(float(found.vdev[0]) / (2 * rate * YEAR * rate * 10 * HOUR), 2)
     1.0
     """
+    if not group.tolerance:
+        return LossChances(*lost_alone(group, worlds, horizon))
     share = mean_present(worlds, group.age, horizon)
 
     def chance(case: ChainCase) -> Floats:

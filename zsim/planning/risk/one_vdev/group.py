@@ -124,7 +124,7 @@ class Worlds:
     @property
     def waiting(self) -> Floats:
         """Share of that time before the repair begins."""
-        return self.delay / self.missing
+        return np.divide(self.delay, self.missing, out=np.ones(len(self)), where=self.missing > 0.0)
 
     def taken(self, places: NDArray[np.intp]) -> Worlds:
         """Return the worlds at these places, in this order."""

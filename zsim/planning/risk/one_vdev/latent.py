@@ -156,8 +156,11 @@ def pool_gone(group: Group, waiting: Floats, critical: float) -> Floats:
     Notes
     -----
     Each copy is repaired with the chance that the repair has reached it; the pool goes when some block has
-    none.  A pool of several vdevs is counted as gone likewise: none is imported with one missing.
+    none.  A pool of several vdevs is counted as gone likewise: none is imported with one missing.  What has
+    no redundancy is not repaired, so the pool goes with it for certain.
     """
+    if not group.tolerance:
+        return np.ones_like(waiting)
 
     def lost(moment: Floats, waiting: Floats) -> Floats:
         gone = _unrepaired(moment, waiting) ** 3
