@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.pastes import status
 from zsim.observe.pool_import.importing import ImportedPool, import_pasted
+from zsim.prediction.simulated import text_of
 
 DONE = "resilvered 4.73T in 11:00:39 with 0 errors on Sat Nov 22 04:46:15 2025"
 HALF_LARGER = """
@@ -61,6 +62,12 @@ def test_where_the_last_small_drive_is_gone_one_like_the_others_comes() -> None:
     assert terabytes(told["drive_size"]) == 8
     assert terabytes(told["new_drive_size"]) == 18
     assert [(each["drive"], terabytes(each["size"])) for each in told["exchanged"]] == [(1, 18)]
+
+
+def test_many_drives_of_one_other_model_are_stated_as_their_number() -> None:
+    many = [{"drive": drive, "size": 8 * 10**12} for drive in range(5)]
+    assert text_of("exchanged", many) == "5 drives of 8TB"
+    assert text_of("exchanged", [*many[:1], {"drive": 7, "model": "mg08aca16"}]) == "0:@8TB; 7:mg08aca16"
 
 
 def test_scans_with_a_drive_of_another_model_that_has_left_a_mirror_say_nothing_of_the_next() -> None:
