@@ -62,7 +62,8 @@ _CYRILLIC = {
 _EASTERN = re.compile(
     r"(?P<year>\d{4}) ?[年년.] ?(?P<month>\d{1,2}) ?[月월.] ?(?P<day>\d{1,2}) ?[日일.]?"
     r"(?: ?[(（]?[^\W\d_]{1,3}[)）]?,?)? {0,3}(?P<half>午前|午後|上午|下午|오전|오후)? ?"
-    r"(?P<hour>\d{1,2}) ?[:時时点시] ?(?P<minute>\d{1,2}) ?[:分분] ?(?P<second>\d{1,2}) ?[秒초]?(?: ?[A-Z]{2,5})?"
+    r"(?P<hour>\d{1,2}) ?[:時时点시] ?(?P<minute>\d{1,2}) ?[:分분] ?(?P<second>\d{1,2}) ?[秒초]?"
+    r"(?: ?[A-Z]{2,5})?"
 )
 """Dates in Japanese, Chinese and Korean: ``2026年 11月 27日 金曜日 19:00:00 JST``."""
 _AFTERNOON = ("午後", "下午", "오후")

@@ -1,4 +1,4 @@
-"""Pools that are made larger drive by drive: on the drives that are larger already data lie on the first part."""
+"""Pools that are made larger drive by drive: data lie on the first part of the drives that are larger."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ raidz2-0 DEGRADED
   ata-WDC_WD80EFZX-68UW8N0_VK0000001
   replacing-2 DEGRADED
     ata-WDC_WD30EFRX-68AX9N0_WD-WCC1T0000002 OFFLINE
-    ata-WDC_WD80EFZX-68UW8N0_VK0000002 {(resilvering)}
+    ata-WDC_WD80EFZX-68UW8N0_VK0000002 (resilvering)
   ata-ST8000DM004-2U9188_ZR000001
   ata-WDC_WD30EFRX-68AX9N0_WD-WCC1T0000003
   ata-WDC_WD30EFRX-68AX9N0_WD-WCC1T0000004
@@ -50,7 +50,8 @@ def test_drives_that_are_larger_already_are_stated_as_exchanged() -> None:
 def test_drives_of_one_size_are_not_exchanged_nor_is_a_larger_vdev_beside_a_smaller_one() -> None:
     small, large = "ata-WDC_WD30EFRX-68AX9N0_WD-WCC1T000000{}", "ata-WDC_WD80EFZX-68UW8N0_VK000000{}"
     two = "\n".join(
-        f"mirror-{number}\n  {name.format(1)}\n  {name.format(2)}" for number, name in enumerate((small, large))
+        f"mirror-{number}\n  {name.format(1)}\n  {name.format(2)}"
+        for number, name in enumerate((small, large))
     )
     assert imported("none requested", two).scenario.exchanged is None
     assert imported("none requested", two.split("mirror-1")[0]).scenario.exchanged is None
@@ -76,5 +77,5 @@ def test_scans_with_a_drive_of_another_model_that_has_left_a_mirror_say_nothing_
     assert any("their durations are not used" in note for note in found.notes)
     alike = LAST_SMALL_GONE.replace("ST8000DM004-2U9188_ZR000001", "ST18000NE000-3G6101_ZVTK0002")
     kept = imported(DONE, alike).scenario.stated()
-    assert [each["what"] for each in kept["evidence"]][0] == "finished"
+    assert kept["evidence"][0]["what"] == "finished"
 

@@ -266,10 +266,8 @@ def hangs(scan: RunningScan, elapsed: float | None) -> bool:
 
 def stuck(elapsed: float | None) -> str:
     """Return what is to be read first of a scan that hangs."""
-    return (
-        f"STUCK: nothing has been issued after {format_duration(elapsed or 0.0)}: the times count from when it"
-        " continues, if it does"
-    )
+    gone = format_duration(elapsed or 0.0)
+    return f"STUCK: nothing has been issued after {gone}: the times count from when it continues, if it does"
 
 
 def stood(seconds: float) -> str:
