@@ -49,6 +49,8 @@ SENTENCES = {
     "two mirrors of 12TB drives, 9TiB of data": "--layout 2*mirror2 --drive-size 12TB --alloc 9T",
     "6x 4TB raidz1 about half full": "--layout raidz1x6 --drive-size 4TB --fill 50%",
     "dRAID2 8d 24 disks 2 spares 16TB 50%": "--layout draid2:8d:24c:2s --drive-size 16TB --fill 50%",
+    "2 vdevs raidz1 4 disks each 12TB": "--layout 2*raidz1x4 --drive-size 12TB",
+    "4x 4TB raidz1 upgrading to 12TB drives": "--layout raidz1x4 --drive-size 4TB --new-drive-size 12TB",
     "draid1 with 4 data, 11 drives of 8TB": "--layout draid1:4d:11c --drive-size 8TB",
 }
 ELSEWHERE = {
@@ -96,9 +98,17 @@ def test_a_sentence_in_english_is_left_as_it_is(sentence: str) -> None:
         ("resilver 3 days in, 12% done, 6x18TB raidz1", "a resilver 12 % done after 3 d"),
         ("5 drive raidz2 16TB, 14.6T of 16.8T issued", "--alloc 16.8T, a resilver 86.9 % done"),
         ("8x 16TB raidz2, 70% in use", "--fill 70%"),
+        ("8x16TB raidz2 resilver 34% in 12h", "--drive-size 16TB, a resilver 34 % done after 12 h"),
+        ("resilver is at 34% after 12h, 8x16TB raidz2", "--drive-size 16TB, a resilver 34 % done after 12 h"),
+        ("a resilver of a mirror of 2x 8TB at 70%", "--fill 70%"),
+        ("10 wide z2 10TB, 75% used, scrub takes 14h", "--fill 75% --evidence scrub=14h"),
+        ("6x18TB raidz1, scrub took 9h, resilver 12% done after 3 h",
+         "--evidence scrub=9h, a resilver 12 % done after 3 h"),
+        ("raidz2 aus 8x 16TB, Resilver l\u00e4uft seit 12 Stunden, 34% fertig",
+         "--drive-size 16TB, a resilver 34 % done after 12 h"),
     ],
-)
-def test_how_far_a_scan_is_may_be_said_in_bytes_and_after_how_long(sentence: str, ended: str) -> None:
+)  # fmt: skip
+def test_how_far_a_scan_is_and_how_long_one_took_may_be_said(sentence: str, ended: str) -> None:
     said = pool_in_words(sentence)
     assert said is not None
     assert as_flags(said.fields).endswith(ended)

@@ -169,7 +169,8 @@ def said_paste(text: str, overrides: Sequence[str], stated: Mapping[str, object]
     """
     if is_printed(text) or (said := pool_in_words(text, needs_layout="layout" not in stated)) is None:
         return None
-    if "evidence" not in said.fields:
+    held = said.fields.get("evidence")
+    if not isinstance(held, list) or not any(each["what"] == "running" for each in held):
         remedy = "say how far it is, such as 'resilver 34% done after 12 h'"
         raise InputError("zpool status", text, "a running scan is expected", remedy)
     fields = {**over(said.fields, stated), "evidence": said.fields["evidence"]}

@@ -20,6 +20,10 @@ _WORDS: tuple[tuple[str, str], ...] = (
     *((rf"\b{word}\b", str(number)) for number, word in enumerate(("zwei", "drei", "vier"), start=2)),
     (r"(?<=disks )ist (?=failed)", ""),
     (r"\b(?:halb(?= full))", "half"),
+    (r"\bstunden?\b|\bheures?\b|\bhoras?\b|\b(?<=\d )ore\b|\bчас(?:а|ов)?\b|小时|時間", "hours"),
+    (r"\btagen?\b|\btage\b|\bjours?\b|\bd[ií]as?\b|\bgiorni\b|\bдн(?:я|ей)\b", "days"),
+    (r"\b(?:fertig|abgeschlossen|terminée?|hecho|completado|completato|завершен\w*)\b|完成|完了", "done"),
+    (r"\b(?:seit|depuis|desde hace)(?= \d)", "for"),
     # French
     (r"\bdisques?(?: durs?)?\b", "disks"),
     (r"(?<=\d)( ?)(?-i:T(i?)o)\b", r"\1T\2B"),
@@ -68,7 +72,7 @@ _SHARE_BEHIND = re.compile(r"\b(?P<said>used|full) (?:a|al|à|auf|на|om|em|for
 """``plein à 80 %``: the share stands behind its word."""
 _EMPTY = (
     "ich habe hab wir haben ein eine einen einem der die das den dem im und ist sind zu je wie lange"
-    " dauert das resilvern es bis pro jeweils"
+    " dauert das resilvern läuft läuft es bis pro jeweils"
     " j ai j'ai nous avons un une le la les du des en est combien temps prend et par pour à au"
     " tengo tenemos el los las al del y por cuánto cuanto tarda tardará cada uno"
     " ho il lo gli quanto tempo ci vuole tenho o os um uma quanto demora ik heb een hoe lang duurt"

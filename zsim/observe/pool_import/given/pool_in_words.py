@@ -43,9 +43,11 @@ from zsim.observe.pool_import.given.sentence_forms import (
     DATA_DRIVES,
     DISTRIBUTED,
     DRIVES_AND_VDEVS,
+    EACH,
     ELAPSED,
     FACTS,
     FILE,
+    FINISHED,
     KIND,
     LAYOUT,
     OF_SERIES,
@@ -114,16 +116,21 @@ class PoolInWords:
 
 def as_flags(fields: Mapping[str, object]) -> str:
     """Return fields as they are written for ``zsim predict``; a scan that runs in words."""
-    flags = [f"--{name.replace('_', '-')} {_flag(name, each)}" for name, each in fields.items()]
-    return " ".join(flag for flag in flags if not flag.startswith("--evidence")) + _scan_words(fields)
+    held = fields.get("evidence")
+    scans = held if isinstance(held, list) else []
+    stated = {name: each for name, each in fields.items() if name != "evidence"}
+    flags = [f"--{name.replace('_', '-')} {_flag(name, each)}" for name, each in stated.items()]
+    flags += [
+        f"--evidence {each['kind']}={format_duration(each['duration']).replace(' ', '')}"
+        for each in scans
+        if each["what"] == "finished"
+    ]
+    return " ".join(flags) + "".join(_scan_words(each) for each in scans if each["what"] == "running")
 
 
-def _scan_words(fields: Mapping[str, object]) -> str:
-    if not isinstance(held := fields.get("evidence"), list):
-        return ""
-    scan = held[0]
-    after = f" after {format_duration(scan['elapsed'])}" if "elapsed" in scan else ""
-    return f", a {scan['kind']} {format_fraction(scan['done'])} done{after}"
+def _scan_words(scan: Mapping[str, object]) -> str:
+    after = f" after {format_duration(float(str(scan['elapsed'])))}" if "elapsed" in scan else ""
+    return f", a {scan['kind']} {format_fraction(float(str(scan['done'])))} done{after}"
 
 
 def may_be_words(names: Sequence[str]) -> bool:
@@ -225,6 +232,7 @@ class _Sentence:
         self._take_layout(classed=True)
         self._take_aside()
         self._take_layout()
+        self._take_finished()
         self._take_running()
         self._take_part_full()
         for name, form in FACTS.items():
@@ -275,9 +283,10 @@ class _Sentence:
 
     def _refuse(self, what: str, first: object, second: object) -> InputError:
         allowed = f"it names {what}, {first} and {second}"
-        return InputError(
-            "pool", self.text, allowed, "name one, or write the pool as --layout raidz2x8+raidz2x6"
-        )
+        remedy = "name one, or write the pool as --layout raidz2x8+raidz2x6"
+        if "sizes" in what:
+            remedy = "name the smaller one, and larger drives as --exchanged 0:@18TB or --new-drive-size 18TB"
+        return InputError("pool", self.text, allowed, remedy)
 
     def _take_layout(self, *, classed: bool = False) -> None:
         """Note vdevs that stand there as they are typed; first those with other classes behind them."""
@@ -329,6 +338,14 @@ class _Sentence:
                 raise self._refuse(f"two values of {field.replace('_', ' ')}", *shown)
         self._blank_groups(match)
 
+    def _take_finished(self) -> None:
+        """Note how long an earlier scan took, as evidence."""
+        if (match := FINISHED.search(self.rest)) is not None:
+            seconds = float(match["elapsed"]) * UNITS[match["hours"][0].lower()]
+            found = {"what": "finished", "kind": match["scan"].lower(), "duration": seconds}
+            self._facts["evidence"] = [found]
+            self._blank_groups(match)
+
     def _take_running(self) -> None:
         """Note a scan that runs, as evidence."""
         match = next((found for form in RUNNING if (found := form.search(self.rest))), None)
@@ -349,7 +366,8 @@ class _Sentence:
             self._blank_groups(gone)
         if scan["kind"] != "resilver":
             self._facts["operation"] = scan["kind"]
-        self._facts["evidence"] = [scan]
+        earlier = self._facts.get("evidence")
+        self._facts["evidence"] = [*(earlier if isinstance(earlier, list) else []), scan]
 
     def _take_part_full(self) -> None:
         if (match := PART_FULL.search(self.rest)) is not None:
@@ -489,6 +507,8 @@ class _Sentence:
             in_pairs = self.parity == 0 and drives > 3 and drives % 2 == 0
             return (drives // PAIR, PAIR) if in_pairs else (1, drives)
         whole = self.parity == 0 and drives == PAIR * vdevs.value
+        if vdevs.end <= count.start and EACH.match(self.text, count.end):
+            return vdevs.value, drives
         if not whole and vdevs.end <= count.start and PER_VDEV.fullmatch(self.text[vdevs.end : count.start]):
             return vdevs.value, drives
         if not vdevs.value or drives % vdevs.value:

@@ -39,6 +39,11 @@ RUNNING = (
         r" (?P<said>done|complete[d]?|through)\b"
     ),
     _form(
+        r"\b(?P<scan>resilver|rebuild|scrub)(?P<ending>ing|ed)?[,:]?"
+        r"(?: (?:is|has|at|now|only|currently|stuck|running|got|so far|about|done|completed?))*,?"
+        r" (?P<done>\d{1,2}(?:\.\d+)?) ?(?P<sign>%)(?! ?(?:full|used|of|frag|free))"
+    ),
+    _form(
         rf"{_SCAN}{_START}(?P<part>{_AMOUNT}) (?P<of>of|out of|/) (?P<whole>{_AMOUNT})"
         r" (?P<said>done|complete[d]?|scanned|issued|copied|resilvered)\b"
     ),
@@ -51,6 +56,12 @@ ELAPSED = _form(
     rf"|(?<![\w.])(?P<before>\d{{1,4}}(?:\.\d+)?) ?(?P<units>{_UNIT}) (?P<ago>ago|in)\b"
 )
 """How long it has run."""
+FINISHED = _form(
+    r"\b(?P<whose>(?:last|a|each|every|the) )?(?P<scan>resilver|scrub)s?"
+    r" (?P<said>takes?|took|lasts?|lasted|needs?|finishe[sd] in)"
+    rf"(?: about)? (?P<elapsed>\d{{1,4}}(?:\.\d+)?) ?(?P<hours>{_UNIT})\b"
+)
+"""How long an earlier scan took."""
 DATA = _form(
     rf"{_START}(?P<amount>{_AMOUNT})(?: of)?"
     r" (?P<said>alloc(?:ated)?|data|used|stored|written|in use|full)\b"
@@ -80,7 +91,10 @@ FACTS = {
     ),
     "spares": _form(rf"{_START}(?:(?P<spares>one|a|{_N})(?P<times> ?x)? )?(?P<said>(?:hot[ -]?)?spares?)\b"),
     "scrub": _form(r"\b(?P<scrub>scrub(?:bing)?)\b"),
-    "new": _form(rf"\b(?P<said>new|replac\w+ (?:by|with|onto)(?: an?| new)*) {_SIZE}"),
+    "new": _form(
+        r"\b(?P<said>new|(?:replac\w+|swapp?\w*|upgrad\w+) (?:by|with|onto|for|to)(?: an?| new)*)"
+        rf" {_SIZE}"
+    ),
 }
 """What is said of other things than the number and the size of drives."""
 
@@ -124,6 +138,8 @@ VENDOR = _form(r"\b(?:seagate|wd|western digital|hgst|toshiba|samsung|crucial|in
 ASIDE = _form(r"\b(?:special|slog|log|zil|cache|l2arc|dedup|metadata|boot)\b")
 """Of drives that are not for data."""
 CLAUSES = _form(r",|;|\+|\b(?:and|with|plus)\b")
+EACH = _form(r" ?(?:drives?|disks?|hdds?)? ?(?:each|apiece|per vdev|in each)\b")
+"""What follows a number of drives that each vdev has."""
 PER_VDEV = _form(r"[^,;.]*(?:\b(?:of|with|having|at)\b|\()[^,;.]*")
 """What stands between a number of vdevs and the drives that each of them has."""
 WORD = re.compile(r"[^\s,;:!?()|\"']+")
