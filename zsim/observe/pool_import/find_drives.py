@@ -21,6 +21,7 @@ from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.texts import plain
 from zsim.observe.zpool.vdev_tree import GONE, PAIRS, Vdev, repaired_pair
 from zsim.scenario.layout import Layout
+from zsim.vdevs.kind import kinds
 
 SAME_SIZE = 0.03
 SAID = "a sentence beside the outputs"
@@ -130,9 +131,13 @@ def gone_from_mirror(tops: Sequence[Vdev], inventory: Inventory) -> str:
         left = [model for leaf, model in models if leaf.state not in GONE]
         for leaf, model in models:
             alike = any(model.generic == each.generic and _same_size(model, each) for each in left)
-            if top.kind == "mirror" and leaf.state in GONE and left and not alike:
+            if _is_copied(top) and leaf.state in GONE and left and not alike:
                 return leaf.name
     return ""
+
+
+def _is_copied(top: Vdev) -> bool:
+    return top.kind in kinds() and kinds()[top.kind].is_replicated
 
 
 def _same_size(first: Model, second: Model) -> bool:

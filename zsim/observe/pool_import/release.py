@@ -13,7 +13,6 @@ from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release, releas
 from zsim.vdevs.kind import kinds
 
 _FREEBSD_VERSION = re.compile(r"FreeBSD (\d{1,2})\.(\d{1,2})", re.ASCII)
-BARE_NAMES = frozenset(("mirror", "raidz1", "raidz2", "raidz3"))
 BYTES_BY_DRIVE = re.compile(r"^\d{1,5}(?:[.,]\d{1,2})?[KMGT]? resilvered", re.ASCII)
 """What stood behind the row of a drive up to pool version 27: ``5.62M resilvered``."""
 FREEBSD, EARLY_FREEBSD = "freebsd-", "freebsd-9.2"
@@ -96,7 +95,7 @@ def _is_unnumbered(outputs: PoolOutputs) -> bool:
     tops = [top for top in outputs.status.vdevs if top.children] if outputs.status is not None else []
     names = drive_names(outputs)
     known = any(map(FREEBSD_NAME.fullmatch, names)) or any(map(SOLARIS_NAME.fullmatch, names))
-    bare = bool(tops) and all(top.name == top.kind or top.name in BARE_NAMES for top in tops)
+    bare = bool(tops) and all(re.fullmatch(rf"{re.escape(top.kind)}[1-3]?", top.name) for top in tops)
     by_drive = any(BYTES_BY_DRIVE.search(leaf.note) for top in tops for leaf in top.leaves())
     return known and (bare or by_drive)
 

@@ -473,7 +473,8 @@ class _Sentence:
         drives = wide or count
         if kind is None or data is None or drives is None:
             return kind is not None
-        one = Layout.parse(f"draid{kind['parity'] or 1}:{data['data']}d:{drives.value}c:{self._spares}s")
+        word = f"{kind['kind'].lower().replace('-', '')}{kind['parity'] or 1}"
+        one = Layout.parse(f"{word}:{data['data']}d:{drives.value}c:{self._spares}s")
         self.layout = str(one if vdevs is None else one.repeated(vdevs.value))
         self.drives, self._spares = Layout.parse(self.layout).leaves, 0
         self._blank(*kind.span())
