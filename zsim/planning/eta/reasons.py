@@ -260,8 +260,9 @@ def worries(
 
 
 def hangs(scan: RunningScan, elapsed: float | None) -> bool:
-    """Tell whether a sorted scan has issued nothing, though work is due since its last checkpoint."""
-    return scan.issued == 0 and elapsed is not None and elapsed > CHECKPOINT
+    """Tell whether a scan of metadata has issued nothing, though work is due since its last checkpoint."""
+    over = scan.total and (scan.scanned or 0) >= WHOLE * scan.total
+    return scan.issued == 0 and not over and elapsed is not None and elapsed > CHECKPOINT
 
 
 def stuck(elapsed: float | None) -> str:
