@@ -73,9 +73,13 @@ def test_a_word_is_a_layout_or_the_name_of_a_file() -> None:
         stated_fields(given(file=("status.txt", "in", "raidz2x8")))
 
 
-def test_how_full_a_pool_is_is_said_in_percent(capsys: Capture) -> None:
+def test_how_full_a_pool_is_is_said_in_percent_or_as_data(capsys: Capture) -> None:
     stated_fields(given(file=("mirror of 2 8TB drives, 3TB used",)))
-    assert "'3TB used' (how full it is: '62% full', or --alloc" in capsys.readouterr().err
+    assert "--alloc 2.73T.\n" in capsys.readouterr().err
+    stated_fields(given(file=("raidz2 of 6 8TB drives, 3TB used",)))
+    assert "--alloc 4.09T (3TB of data, and their parity).\n" in capsys.readouterr().err
+    stated_fields(given(file=("mirror of 2 8TB drives, 3TB free",)))
+    assert "'3TB free' (how full it is: '62% full', or --alloc" in capsys.readouterr().err
     stated_fields(given(file=("mirror of 2 8TB drives, 50% full, 3TB used",)))
     assert "'3TB used'." in capsys.readouterr().err
 
@@ -128,6 +132,10 @@ def test_plan_takes_the_drives_there_are(capsys: Capture) -> None:
     _take_words("24x 16TB, 60% full", flags)
     assert (flags["drives"], flags["drive_size"], flags["fill"]) == ("24", FIELDS["drive_size"], 0.6)
     assert "read as 24 drives, --drive-size 16TB --fill 60%." in capsys.readouterr().err
+    wanted = given(drives=None, budget=None, usable=None)
+    _take_words("36 bays of 20TB, need 400TB usable", wanted)
+    assert (wanted["drives"], wanted["usable"]) == ("36", "400TB")
+    assert "NOT UNDERSTOOD" not in capsys.readouterr().err
     more = given(drives="36", budget=None, drive_size="18TB")
     _take_words("24x 16TB", more)
     assert (more["drives"], more["drive_size"]) == ("36", "18TB")

@@ -13,7 +13,11 @@ from zsim.vdevs.kind import KINDS_PACKAGE, kinds
 
 PACKAGE = Path(zsim.__file__).parent
 # Where people's own words for layouts are read, and where files of vectors of two kinds are checked.
-MAY_NAME_KINDS = {"validation/field_reports/layout_words.py", "validation/formats/geometry.py"}
+MAY_NAME_KINDS = {
+    "observe/pool_import/given/other_languages.py",
+    "validation/field_reports/layout_words.py",
+    "validation/formats/geometry.py",
+}
 MAPS = {f"zsim.vdevs.{name}" for name in ("raidz", "draid", "permutations")}
 MODULES = {
     path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text())

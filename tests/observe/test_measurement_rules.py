@@ -330,6 +330,14 @@ def test_documents_and_what_stands_around_them_are_parted() -> None:
     found, rest = documents.split_documents(text)
     assert found == ['{"x": 1}', '{"y": [1, {"z": 2}]}']
     assert rest == "a\n\nb\n   c\n{\nno: json\n{}\n"
+    morning, noon = datetime(2026, 11, 24, 7, 30), datetime(2026, 11, 24, 12, 0)
+    dates = "Tue Nov 24 07:30:00 UTC 2026\n{}\nTue Nov 24 12:00:00 UTC 2026\n{}"
+    assert documents.split_dated(dates.format('{"x": 1}', '{"y": 1}'))[0] == [
+        ('{"x": 1}', morning), ('{"y": 1}', noon),
+    ]  # fmt: skip
+    assert documents.split_dated(dates.format("", '{"y": 1}'))[0] == [('{"y": 1}', noon)]
+    assert documents.split_dated('{"y": 1}\nTue Nov 24 12:00:00 UTC 2026')[0] == [('{"y": 1}', noon)]
+    assert documents.split_dated('{"y": 1}')[0] == [('{"y": 1}', None)]
     most = '{"x": 1}\n' * (documents.MOST_DOCUMENTS + 1)
     assert len(documents.split_documents(most)[0]) == documents.MOST_DOCUMENTS
 

@@ -95,6 +95,33 @@ def test_a_scan_that_stands_still_for_hours_is_stuck_and_comes_no_nearer() -> No
     assert "once it continues" in str(stuck)
 
 
+HANGS_FROM_THE_BEGIN = """  pool: vmdata
+ state: ONLINE
+  scan: scrub in progress since Mon Sep 29 15:10:13 2025
+        3.48G / 75.7G scanned at 8.37K/s, 0B / 75.7G issued
+        0B repaired, 0.00% done, no estimated completion time
+config:
+
+        NAME        STATE     READ WRITE CKSUM
+        vmdata      ONLINE       0     0     0
+          sdb       ONLINE       0     0     0
+          sdc       ONLINE       0     0     0
+
+errors: No known data errors
+"""
+
+
+def test_days_in_which_nothing_was_issued_say_nothing_of_what_is_left() -> None:
+    """What is left of 76 GiB was 64 days, at a pace a million times slower than others."""
+    found = zsim.eta(HANGS_FROM_THE_BEGIN)
+    assert found.remaining_s.p90 < 6 * 3600
+    assert found.pace is None
+    words = str(found)
+    assert "STUCK: nothing has been issued after 5 d" in words
+    assert "Pace: none: what it did before it got stuck says nothing of the rest." in words
+    assert "after it continues: nine in ten such scans have" in words
+
+
 def test_counters_of_other_releases_are_those_of_the_work() -> None:
     """Before 0.8 the bytes scanned, of a rebuild as well; of an expansion the bytes copied."""
     legacy = {"format": "legacy", "total_issue": None}

@@ -131,7 +131,8 @@ def tell_reading(said: PoolInWords) -> None:
     from zsim.observe.pool_import.given.sentence_forms import AMOUNT
 
     counted = f"{said.drives} drives" if said.drives and "layout" not in said.fields else ""
-    notice(f"read as {', '.join(filter(None, (counted, as_flags(said.fields))))}.")
+    parity = f" ({said.data} of data, and their parity)" if said.data else ""
+    notice(f"read as {', '.join(filter(None, (counted, as_flags(said.fields))))}{parity}.")
     if said.unread:
         words = ", ".join(shown(each) for each in said.unread)
         amount = (

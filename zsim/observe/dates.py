@@ -24,22 +24,49 @@ _LOCAL = re.compile(
 _MONTHS: dict[str, str] = {
     name: english
     for english, names in (
-        ("Jan", "janv ene gen januar januari janvier enero gennaio janeiro"),
-        ("Feb", "fevr fev febr februar februari fevrier febrero febbraio fevereiro"),
+        ("Jan", "janv ene gen januar januari janvier enero gennaio janeiro sty"),
+        ("Feb", "fevr fev febr februar februari fevrier febrero febbraio fevereiro lut"),
         ("Mar", "marz mars mrt maart marzo marco mrz maerz"),
-        ("Apr", "avr avril abr abril aprile"),
+        ("Apr", "avr avril abr abril aprile kwi"),
         ("May", "mai mei mag maj mayo maggio maio"),
-        ("Jun", "juin juni giu junio giugno junho"),
-        ("Jul", "juil juli lug juillet julio luglio julho"),
-        ("Aug", "aout ago augustus agosto"),
-        ("Sep", "set sett sept septembre septiembre settembre setembro"),
-        ("Oct", "okt ott out oktober octobre octubre ottobre outubro"),
-        ("Nov", "novembre noviembre novembro"),
-        ("Dec", "dez dic dezember dec decembre diciembre dicembre dezembro"),
+        ("Jun", "juin juni giu junio giugno junho cze"),
+        ("Jul", "juil juli lug juillet julio luglio julho lip"),
+        ("Aug", "aout ago augustus agosto sie"),
+        ("Sep", "set sett sept septembre septiembre settembre setembro wrz"),
+        ("Oct", "okt ott out oktober octobre octubre ottobre outubro paz"),
+        ("Nov", "novembre noviembre novembro lis"),
+        ("Dec", "dez dic dezember dec decembre diciembre dicembre dezembro gru"),
     )
     for name in names.split()
 }
-"""Months in German, French, Spanish, Italian, Dutch and Portuguese, without accents."""
+"""Months in German, French, Spanish, Italian, Dutch, Portuguese and Polish, without accents."""
+_CYRILLIC = {
+    name: english
+    for english, names in (
+        ("Jan", "янв січ"),
+        ("Feb", "фев лют"),
+        ("Mar", "мар бер"),
+        ("Apr", "апр кві"),
+        ("May", "мая май тра"),
+        ("Jun", "июн чер"),
+        ("Jul", "июл лип"),
+        ("Aug", "авг сер"),
+        ("Sep", "сен вер"),
+        ("Oct", "окт жов"),
+        ("Nov", "ноя лис"),
+        ("Dec", "дек гру"),
+    )
+    for name in names.split()
+}
+"""Months in Russian and Ukrainian, by their first three letters."""
+_EASTERN = re.compile(
+    r"(?P<year>\d{4}) ?[年년.] ?(?P<month>\d{1,2}) ?[月월.] ?(?P<day>\d{1,2}) ?[日일.]?"
+    r"(?: ?[(（]?[^\W\d_]{1,3}[)）]?,?)? {0,3}(?P<half>午前|午後|上午|下午|오전|오후)? ?"
+    r"(?P<hour>\d{1,2}) ?[:時时点시] ?(?P<minute>\d{1,2}) ?[:分분] ?(?P<second>\d{1,2}) ?[秒초]?"
+    r"(?: ?[A-Z]{2,5})?"
+)
+"""Dates in Japanese, Chinese and Korean: ``2026年 11月 27日 金曜日 19:00:00 JST``."""
+_AFTERNOON = ("午後", "下午", "오후")
 _ZONE = re.compile(r"[A-Z]{2,5}")
 MOST_DATES = 100_000
 
@@ -77,17 +104,23 @@ def date_line(line: str) -> datetime | None:
         return None
     if epoch := _EPOCH.fullmatch(line):
         return datetime.fromtimestamp(int(epoch[1]), UTC).replace(tzinfo=None)
-    match = _PLAIN.fullmatch(_in_english(line))
+    match = _PLAIN.fullmatch(in_english(line))
     if match is None or not all(map(_of_a_date, re.findall(r"[A-Za-z]+", match[1]))):
         return None
     return moment(match[1])
 
 
-def _in_english(line: str) -> str:
+def in_english(line: str) -> str:
     """Return a date of another language in the order and with the month of English; others as they are."""
+    if not line.isascii() and (found := _EASTERN.fullmatch(line.strip())):
+        half = " PM" if found["half"] in _AFTERNOON else " AM" if found["half"] else ""
+        clock = ":".join(found[name].zfill(2) for name in ("hour", "minute", "second"))
+        return f"{found['year']}-{found['month']}-{found['day']} {clock}{half}"
     match = _LOCAL.fullmatch(line)
     if match is None:
         return line
+    if month := _CYRILLIC.get(match[2].lower()[:3], ""):
+        return f"{match[1]} {month} {match[3].strip(' ,')}"
     word = unicodedata.normalize("NFKD", match[2].lower()).encode("ascii", "ignore").decode()
     month = _MONTHS.get(word, word.capitalize() if _DATE_WORDS.fullmatch(word) else "")
     return f"{match[1]} {month} {match[3].strip(' ,')}" if month else line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from zsim.base.constants import whole_constant
@@ -102,7 +103,8 @@ def text_of(name: str, value: object) -> str:
             if each not in (None, "")
         )
     if isinstance(value, list):
-        parts = _all_evidence(value) if name == "evidence" else [text_of(name, each) for each in value]
+        every = {"evidence": _all_evidence, "exchanged": _all_exchanged}.get(name)
+        parts = every(value) if every is not None else [text_of(name, each) for each in value]
         return "; ".join(parts) or "none"
     if name in _TEXTS and isinstance(value, int | float):
         return _TEXTS[name](value)
@@ -127,6 +129,16 @@ def _all_evidence(every: Sequence[object]) -> list[str]:
             count = len({str(words[text]["drive"]) for text in drives})
             told = [*(text for text in told if text not in drives), f"{what} {count} drives"]
     return told
+
+
+def _all_exchanged(every: Sequence[object]) -> list[str]:
+    """Return drives of another model or size, many of one as their number: ``7 drives of st16000nm001g``."""
+    texts = [text_of("exchanged", each) for each in every]
+    counts = Counter(text.partition(":")[2] for text in texts)
+    few = [text for text in texts if counts[text.partition(":")[2]] <= NAMED_EACH]
+    return few + [
+        f"{count} drives of {what.removeprefix('@')}" for what, count in counts.items() if count > NAMED_EACH
+    ]
 
 
 def _evidence(seen: Mapping[str, object]) -> str:

@@ -350,6 +350,10 @@ def test_lines_with_a_date_alone(line, when):
         "Di 24. Nov 07:30:00 CET 2026", "mar. 24 nov. 2026 07:30:00 CET", "mar 24 nov 2026 07:30:00 CET",
         "di 24 nov 2026 07:30:00 CET", "mar 24 nov 2026, 07:30:00, CET", "ter 24 nov 2026 07:30:00 -03",
         "Dienstag, 24. November 2026, 07:30:00 CET", "martes, 24 de noviembre de 2026, 07:30:00 CET",
+        "Вт 24 ноя 2026 07:30:00 MSK", "вт, 24 лис 2026 07:30:00 EET", "wto, 24 lis 2026, 07:30:00 CET",
+        "2026年 11月 24日 火曜日 07:30:00 JST", "2026年 11月 24日 星期二 07:30:00 CST",
+        "2026年11月24日 7时30分0秒",
+        "2026年 11月 24日 火曜日 午前 7:30:00", "2026. 11. 24. (화) 07:30:00 KST",
     ],
 )  # fmt: skip
 def test_a_date_is_read_in_the_languages_of_hosts(line: str) -> None:
@@ -363,6 +367,9 @@ def test_a_date_is_read_in_the_languages_of_hosts(line: str) -> None:
         ("sam. 1 août 2026 08:00:00 CEST", datetime(2026, 8, 1, 8)),
         ("Do 15. Okt 08:00:00 CEST 2026", datetime(2026, 10, 15, 8)),
         ("lun 12 gen 2026, 08:00:00, CET", datetime(2026, 1, 12, 8)),
+        ("2026年 8月 1日 土曜日 午後 8:00:00", datetime(2026, 8, 1, 20)),
+        ("2026. 8. resilver 08:00:00", None),
+        ("1 мая 2026 08:00:00", datetime(2026, 5, 1, 8)), ("12 раз 2026 08:00:00", None),
         ("in 12 Tagen 2026 08:00:00", None), ("12 von 24 fertig 08:00:00", None),
     ],
 )  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 from tests.validation.test_observed_words import LAYOUTS
 from zsim.base.errors import InputError
 from zsim.observe.pool_import.given.layout_words import SaidLayout, said_layouts
+from zsim.observe.pool_import.given.other_languages import in_english
 from zsim.observe.pool_import.given.pool_in_words import as_flags, may_be_words, pool_in_words
 
 EXOS = "--drive generic-7200rpm-cmr"
@@ -48,19 +49,75 @@ SENTENCES = {
     "single disk 4TB": "--layout disk --drive-size 4TB",
     "8x 4TB in striped mirrors": "--layout 4*mirror2 --drive-size 4TB",
     "how long does a resilver of 8x 16TB in raidz2 take?": "--layout raidz2x8 --drive-size 16TB",
+    # Data without parity are said, ALLOC has it: in raidz2x6 half as much again, in records of 128K.
+    "raidz2x6 18TB drives 40TB used": "--layout raidz2x6 --drive-size 18TB --alloc 54.6T",
+    "raidz2x6 18TB drives, 40T allocated": "--layout raidz2x6 --drive-size 18TB --alloc 40T",
+    "two mirrors of 12TB drives, 9TiB of data": "--layout 2*mirror2 --drive-size 12TB --alloc 9T",
+    "6x 4TB raidz1 about half full": "--layout raidz1x6 --drive-size 4TB --fill 50%",
+    "dRAID2 8d 24 disks 2 spares 16TB 50%": "--layout draid2:8d:24c:2s --drive-size 16TB --fill 50%",
+    "2 vdevs raidz1 4 disks each 12TB": "--layout 2*raidz1x4 --drive-size 12TB",
+    "4x 4TB raidz1 upgrading to 12TB drives": "--layout raidz1x4 --drive-size 4TB --new-drive-size 12TB",
+    "draid1 with 4 data, 11 drives of 8TB": "--layout draid1:4d:11c --drive-size 8TB",
 }
+ELSEWHERE = {
+    "Ich habe 6x 8TB im RAIDZ2, 75% voll, eine Platte ist ausgefallen, wie lange dauert das Resilvern?":
+        "--layout raidz2x6 --drive-size 8TB --fill 75% --replace 1",
+    "RAIDZ1 aus 5 Festplatten mit je 12 TB, zu 80 % gefüllt, eine defekt":
+        "--layout raidz1x5 --drive-size 12TB --fill 80% --replace 1",
+    "zwei raidz2 vdevs mit 8 Platten 18TB, halb voll": "--layout 2*raidz2x8 --drive-size 18TB --fill 50%",
+    "J'ai 4 disques de 4 To en RAIDZ1, plein à 80 %, un disque est mort":
+        "--layout raidz1x4 --drive-size 4TB --fill 80% --replace 1",
+    "Tengo 12 discos de 10TB en raidz3, lleno al 60%": "--layout raidz3x12 --drive-size 10TB --fill 60%",
+    "ho 6 dischi da 8TB in raidz2 pieno al 80%, un disco è guasto":
+        "--layout raidz2x6 --drive-size 8TB --fill 80% --replace 1",
+    "У меня 8 дисков по 16ТБ в raidz2, заполнен на 70%, один умер":
+        "--layout raidz2x8 --drive-size 16TB --fill 70% --replace 1",
+    "18TBのHDD 8台でRAIDZ2、使用率70%、1台故障しました":
+        "--layout raidz2x8 --drive-size 18TB --fill 70% --replace 1",
+    "8块16TB硬盘组raidz2，已用70%，坏了一块，要多久":
+        "--layout raidz2x8 --drive-size 16TB --fill 70% --replace 1",
+    "2块4TB镜像，已用50%": "--layout mirror2 --drive-size 4TB --fill 50%",
+}  # fmt: skip
 
 
 def _flags(text: str) -> list[str]:
     return sorted(each.strip() for each in text.split("--"))
 
 
-@pytest.mark.parametrize("sentence", SENTENCES)
+@pytest.mark.parametrize("sentence", [*SENTENCES, *ELSEWHERE])
 def test_a_sentence_is_read_as_flags(sentence: str) -> None:
     said = pool_in_words(sentence)
     assert said is not None
-    assert _flags(as_flags(said.fields)) == _flags(SENTENCES[sentence])
+    assert _flags(as_flags(said.fields)) == _flags((SENTENCES | ELSEWHERE)[sentence])
     assert said.unread == ()
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_a_sentence_in_english_is_left_as_it_is(sentence: str) -> None:
+    assert in_english(sentence) == sentence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "ended"),
+    [
+        ("8x16TB raidz2 scrub 40% through, running for 2 days", "a scrub 40 % done after 2 d"),
+        ("resilver 3 days in, 12% done, 6x18TB raidz1", "a resilver 12 % done after 3 d"),
+        ("5 drive raidz2 16TB, 14.6T of 16.8T issued", "--alloc 16.8T, a resilver 86.9 % done"),
+        ("8x 16TB raidz2, 70% in use", "--fill 70%"),
+        ("8x16TB raidz2 resilver 34% in 12h", "--drive-size 16TB, a resilver 34 % done after 12 h"),
+        ("resilver is at 34% after 12h, 8x16TB raidz2", "--drive-size 16TB, a resilver 34 % done after 12 h"),
+        ("a resilver of a mirror of 2x 8TB at 70%", "--fill 70%"),
+        ("10 wide z2 10TB, 75% used, scrub takes 14h", "--fill 75% --evidence scrub=14h"),
+        ("6x18TB raidz1, scrub took 9h, resilver 12% done after 3 h",
+         "--evidence scrub=9h, a resilver 12 % done after 3 h"),
+        ("raidz2 aus 8x 16TB, Resilver l\u00e4uft seit 12 Stunden, 34% fertig",
+         "--drive-size 16TB, a resilver 34 % done after 12 h"),
+    ],
+)  # fmt: skip
+def test_how_far_a_scan_is_and_how_long_one_took_may_be_said(sentence: str, ended: str) -> None:
+    said = pool_in_words(sentence)
+    assert said is not None
+    assert as_flags(said.fields).endswith(ended)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +129,7 @@ def test_a_sentence_is_read_as_flags(sentence: str) -> None:
             "8x 16TB raid6 with a slog and 2x 1TB NVMe special mirror",
             ("a slog", "2x 1TB NVMe special mirror"),
         ),
-        ("raidz2x6 18TB drives 40TB used", ("40TB used",)),
+        ("raidz2x6 18TB drives 40% full, 40TB used", ("40TB used",)),
         ("raidz2 with 6 drives of 10 TB each; 43 TB free", ("43 TB free",)),
         ("8x 16TB raidz2 on TrueNAS 11.2", ("TrueNAS 11.2",)),
         ("8x 16TB in raidz2 at 60", ("60",)),

@@ -92,6 +92,14 @@ def test_a_finished_scan_is_a_sentence(capsys, monkeypatch, tmp_path):
     assert "a running scan is expected" in capsys.readouterr().err
 
 
+def test_a_table_whose_scan_line_is_left_out_asks_for_it():
+    pair = "replacing-3 DEGRADED 0 0 0\n        old OFFLINE 0 0 0\n        sdx ONLINE 0 0 0\n"
+    rows = "config:\n\n  NAME STATE READ WRITE CKSUM\n  tank DEGRADED 0 0 0\n    raidz1-0 DEGRADED 0 0 0\n"
+    rows += f"      sda ONLINE 0 0 0\n      sdb ONLINE 0 0 0\n      {pair}"
+    with pytest.raises(InputError, match="scan: is missing: .* how far the repair of sdx is"):
+        read_paste(f"  pool: tank\n state: DEGRADED\n{rows}\nerrors: No known data errors\n")
+
+
 def test_no_scan_is_a_sentence():
     with pytest.raises(InputError, match="a running scan is expected"):
         read_paste(

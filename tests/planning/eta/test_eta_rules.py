@@ -29,8 +29,8 @@ from zsim.planning.eta.reasons import (
     SLOW_SPELL,
     SLOWER_LEFT,
     consequences,
+    hangs,
     slow_reasons,
-    stuck,
     worries,
     zpool_remaining,
     zpool_why,
@@ -191,11 +191,11 @@ def test_moments_name_their_day_where_it_is_another_and_are_lengths_without_a_da
 
 
 def test_a_scan_is_stuck_where_nothing_is_issued_beyond_the_checkpoint() -> None:
-    assert stuck(scan(issued=0), "metadata scan", CHECKPOINT) is None
-    assert stuck(scan(issued=0), "metadata scan", CHECKPOINT + 1) is not None
-    assert stuck(scan(issued=1), "metadata scan", 9 * HOUR) is None
-    assert stuck(scan(issued=0), "repair", 9 * HOUR) is None
-    assert stuck(scan(issued=0), "metadata scan", None) is None
+    assert not hangs(scan(issued=0), CHECKPOINT)
+    assert hangs(scan(issued=0), CHECKPOINT + 1)
+    assert not hangs(scan(issued=1), 9 * HOUR)
+    assert not hangs(scan(issued=0, scanned=5, total=5), 9 * HOUR)
+    assert not hangs(scan(issued=0), None)
 
 
 # --- further steps

@@ -20,6 +20,7 @@ from zsim.planning.eta.reasons import (
     STILL_SLOWER,
     UNEXPLAINED,
     consequences,
+    hangs,
     slow_reasons,
     stuck,
     zpool_remaining,
@@ -80,10 +81,12 @@ def test_zpool_says_only_what_it_printed():
 
 def test_a_scan_that_does_nothing_is_said_first_and_has_no_pace():
     scan = RunningScan(kind="resilver", format="0.8-2.1", scanned=0, issued=0, total=1 << 45)
-    told = stuck(scan, "metadata scan", 26 * HOUR)
+    told = stuck(26 * HOUR)
     assert told.startswith("STUCK: nothing has been issued after 1 d 2 h")
-    assert stuck(scan, "metadata scan", CHECKPOINT - 60.0) is None
-    assert stuck(scan.model_copy(update={"issued": 5}), "metadata scan", 26 * HOUR) is None
+    assert hangs(scan, 26 * HOUR)
+    assert not hangs(scan, CHECKPOINT - 60.0)
+    assert not hangs(scan, None)
+    assert not hangs(scan.model_copy(update={"issued": 5}), 26 * HOUR)
     words = answer(notes=(told,), done=0.0, pace=None, elapsed_s=26 * HOUR)
     assert words.startswith("tank: 2 h to go, once it continues.")
     assert words.index("STUCK") < words.index("zpool says")

@@ -105,6 +105,8 @@ def test_metadata_are_scanned_until_all_is_or_something_is_issued(
         ({"scanned": 5 * T, "issued": T, "total_issue": 8 * T}, 0.5, 0.2),
         ({"scanned": 5 * T, "issued": T, "total_issue": 4 * T}, 0.5, 0.25),
         ({"scanned": 5 * T, "issued": T, "total_issue": None}, 0.5, 0.2),
+        # More than the layout lets expect: nothing of the 8 T scanned was skipped, half of the rest may be.
+        ({"scanned": 8 * T, "issued": 7 * T, "total_issue": 10 * T}, 0.5, 7 / 9),
         # Up to 2.1 half of what was visited was skipped and counted: (3 - 2) of 5.
         ({**OLD, "scanned": 4 * T, "issued": 3 * T}, 0.5, 0.2),
         ({**OLD, "scanned": 10 * T, "issued": 6 * T}, 0.5, 0.2),

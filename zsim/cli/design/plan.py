@@ -116,7 +116,12 @@ def _take_words(text: str, given: dict[str, object]) -> None:
     """
     from zsim.cli.given_files import tell_reading
     from zsim.observe.pool_import.given.pool_in_words import pool_in_words
+    from zsim.observe.pool_import.given.sentence_forms import USABLE
 
+    wanted = USABLE.search(text)
+    if wanted is not None and given.get("usable") is None:
+        given["usable"] = wanted["amount"].replace(" ", "")
+        text = f"{text[: wanted.start()]} {text[wanted.end() :]}"
     said = pool_in_words(text, needs_layout=False)
     if said is None:
         allowed = "it mentions neither drives nor vdevs"

@@ -21,6 +21,7 @@ from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.texts import plain
 from zsim.observe.zpool.vdev_tree import GONE, PAIRS, Vdev, repaired_pair
 from zsim.scenario.layout import Layout
+from zsim.vdevs.kind import kinds
 
 SAME_SIZE = 0.03
 SAID = "a sentence beside the outputs"
@@ -101,12 +102,60 @@ def shown_tops(outputs: PoolOutputs) -> list[Vdev]:
     return listed or (list(outputs.config.vdevs) if outputs.config is not None else [])
 
 
+def larger_drives(tops: Sequence[Vdev], inventory: Inventory) -> dict[str, Model]:
+    """Return the drives that are larger, by their names, than the smallest that their vdev ever had.
+
+    Those that are written now, or gone, are left out: on the others data lie on the first part alone.
+    """
+    found: dict[str, Model] = {}
+    for top in tops:
+        new = {pair.children[-1].name for pair in _pairs(top)}
+        models = {leaf: model for leaf in top.leaves() if (model := _model_of(leaf, inventory)) is not None}
+        sizes = {leaf: model.size for leaf, model in models.items() if model.size and leaf.name not in new}
+        least = min(sizes.values(), default=0)
+        found |= {
+            leaf.name: models[leaf]
+            for leaf, size in sizes.items()
+            if size > least * (1 + SAME_SIZE) and leaf.state not in GONE and not leaf.resilvering
+        }
+    return found
+
+
+def gone_from_mirror(tops: Sequence[Vdev], inventory: Inventory) -> str:
+    """Return the name of a drive that has left a mirror whose other drives are all of another model; or "".
+
+    A scan that ended before went as fast as the slower of the two, which may have been that one.
+    """
+    for top in tops:
+        models = [(leaf, model) for leaf in top.leaves() if (model := _model_of(leaf, inventory)) is not None]
+        left = [model for leaf, model in models if leaf.state not in GONE]
+        for leaf, model in models:
+            alike = any(model.generic == each.generic and _same_size(model, each) for each in left)
+            if _is_copied(top) and leaf.state in GONE and left and not alike:
+                return leaf.name
+    return ""
+
+
+def _is_copied(top: Vdev) -> bool:
+    return top.kind in kinds() and kinds()[top.kind].is_replicated
+
+
+def _same_size(first: Model, second: Model) -> bool:
+    return bool(first.size and second.size) and abs((first.size or 0) / (second.size or 1) - 1) <= SAME_SIZE
+
+
+def _model_of(leaf: Vdev, inventory: Inventory) -> Model | None:
+    identity = inventory.of(_name(leaf)) if leaf.kind == "disk" else None
+    return None if identity is None else model_named(identity)
+
+
 def find_drives(outputs: PoolOutputs) -> None:
     """Note the drive, what its capacity is by name, the one that replaces, write cache; tell of links."""
     inventory = outputs.files.inventory()
     drives = _with_attached(drives_of(shown_tops(outputs)), shown_tops(outputs), inventory)
     known = [identity for name in drives.old if (identity := inventory.of(name)) is not None]
     lost = [identity for name in drives.lost if (identity := inventory.of(name)) is not None]
+    larger = tuple(larger_drives(shown_tops(outputs), inventory).values())
     source = _source(known)
     if not any(each.model for each in known) and (counted := _by_number(outputs, drives)):
         known, source = counted, "that many drives of the host are of this model"
@@ -115,7 +164,7 @@ def find_drives(outputs: PoolOutputs) -> None:
         models, source = (said,) * count, SAID
     if models:
         if not _others_differ(outputs, drives, models):
-            _find_old(outputs, models, source, len(drives.old), _models_of(lost))
+            _find_old(outputs, models, source, len(drives.old), _models_of(lost), larger)
     elif drives.are_nvme:
         outputs.find("drive", "generic-nvme-ssd", "names of the devices", inferred=True)
     elif any(vendors := {label_of(name).vendor for name in drives.old}):
@@ -208,11 +257,17 @@ def _others_differ(outputs: PoolOutputs, drives: PoolDrives, models: tuple[Model
 
 
 def _find_old(
-    outputs: PoolOutputs, models: tuple[Model, ...], source: str, count: int, lost: tuple[Model, ...]
+    outputs: PoolOutputs,
+    models: tuple[Model, ...],
+    source: str,
+    count: int,
+    lost: tuple[Model, ...],
+    larger: tuple[Model, ...] = (),
 ) -> None:
     """Note the drive that is simulated: of those that are there, as a drive that is gone is not read.
 
-    The space of a vdev is that of the smallest it ever had, gone or not.
+    The space of a vdev is that of the smallest it ever had, gone or not.  `larger` are drives in vdevs of
+    smaller ones, which are noted on their own.
     """
     inferred = "of this model" in source or source == SAID
     there = Counter(models)
@@ -220,7 +275,9 @@ def _find_old(
     present = tuple(there.elements()) or models
     counts = Counter((model.drive, model.name) for model in present)
     read = _read_alone(present)
-    chosen = _chosen(read)
+    others = Counter(present)
+    others.subtract(larger)
+    chosen = _chosen(_read_alone(tuple(others.elements())) or read)
     if chosen.drive is not None:
         what = chosen.name if chosen.known else f"{chosen.name}, by its series"
         outputs.find("drive", chosen.drive, f"{what}: {source}", inferred=inferred or not chosen.known)
@@ -233,11 +290,8 @@ def _find_old(
     if len({drive for drive, _ in counts}) > 1 or mixed:
         listed = ", ".join(f"{number} x {name}" for (_, name), number in counts.most_common(MOST_NAMED))
         more = ", ..." if len(counts) > MOST_NAMED else ""
-        size = " and, within a vdev, the smallest size" if mixed else ""
         outputs.notes.append(
-            f"the drives are of several models ({plain(listed, 200)}{more}):"
-            f" {chosen.drive or chosen.name}{size} is used for all,"
-            " because a stripe waits for its slowest drive"
+            f"the drives are of several models ({plain(listed, 200)}{more}): {_taken(chosen, mixed, larger)}"
         )
     if read != present:
         outputs.notes.append(
@@ -248,6 +302,18 @@ def _find_old(
         outputs.notes.append(
             f"{len(models)} of {count} drives are named: the others are assumed to be the same"
         )
+
+
+def _taken(chosen: Model, mixed: bool, larger: tuple[Model, ...]) -> str:
+    """Return what is said of the model that stands for several."""
+    name = chosen.drive or chosen.name
+    if larger:
+        return (
+            f"{name} is used for the smallest of each vdev; of those that are larger only the first part is"
+            " used until all are"
+        )
+    size = " and, within a vdev, the smallest size" if mixed else ""
+    return f"{name}{size} is used for all, because a stripe waits for its slowest drive"
 
 
 def _read_alone(models: tuple[Model, ...]) -> tuple[Model, ...]:

@@ -19,6 +19,7 @@ from zsim.observe.evidence.scans import (
     running,
     started_of,
 )
+from zsim.observe.pool_import.find_drives import gone_from_mirror
 from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.gaps import BARE
 from zsim.observe.pool_import.layout import Tops
@@ -50,6 +51,7 @@ def find_observations(outputs: PoolOutputs, tops: Tops) -> None:
     over = _finished(outputs, pool)
     under_way = _running(outputs, pool, over)
     over = [with_alloc(scan, outputs.statuses) for scan in over][-MOST_FINISHED:]
+    over = [] if over and _ran_with_another(outputs, tops) else over
     activity = _activity(outputs, tops, bool(under_way))
     errors = [*_errors(outputs, tops), *_missing(outputs, tops)]
     held = _class_alloc(tops, outputs.size("alloc"))
@@ -222,7 +224,7 @@ def _activity(outputs: PoolOutputs, tops: Tops, runs: bool) -> list[DriveActivit
             "iostat is ignored: no scan is running, so the activity of the drives says nothing about one"
         )
         return []
-    numbers, inventory = leaf_numbers(tops, _repairs(outputs)), outputs.files.inventory()
+    numbers, inventory = leaf_numbers(tops, repairs(outputs)), outputs.files.inventory()
     found: list[DriveActivity] = []
     for table in tables:
         if not table.usable:
@@ -263,7 +265,7 @@ def _standing_out(table: Samples) -> str:
 
 def _errors(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
     """Return the drives that are read and have shown errors, by the last status."""
-    numbers, inventory = leaf_numbers(tops, _repairs(outputs)), outputs.files.inventory()
+    numbers, inventory = leaf_numbers(tops, repairs(outputs)), outputs.files.inventory()
     rows = [leaf for vdev in tops.vdevs for leaf in vdev.leaves()] if outputs.status is not None else []
     found = []
     for leaf in rows:
@@ -293,12 +295,12 @@ def _missing(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
     """Return the drives that are gone and that nothing under way replaces; note them, vdev by vdev."""
     found: list[DriveActivity] = []
     scan = outputs.status.scan if outputs.status is not None else None
-    numbers = leaf_numbers(tops, _repairs(outputs))
+    numbers = leaf_numbers(tops, repairs(outputs))
     active = scan is not None and scan.active
     for place in tops.order:
         slots = _slots(tops.vdevs[place])
         gone = [leaf for child in slots if (leaf := _lost(child)) is not None]
-        first = place == tops.order[0] and _repairs(outputs)
+        first = place == tops.order[0] and repairs(outputs)
         due = sum(map(_is_due, slots))
         if gone:
             left = tops.specs[place].tolerance - len(gone) - due
@@ -381,6 +383,17 @@ def _left_words(what: str, left: int, until: str) -> str:
     return f"{what}: {left} more of that vdev's drives may fail{until}"
 
 
+def _ran_with_another(outputs: PoolOutputs, tops: Tops) -> bool:
+    """Tell whether the scans that are over ran with a drive of another model that has left since; say so."""
+    name = gone_from_mirror(tops.vdevs, outputs.files.inventory()) if len(tops.specs) == 1 else ""
+    if name:
+        outputs.notes.append(
+            f"earlier scans ran with {plain(name)}, which is gone and of another model than the drives that"
+            " are left: their durations are not used"
+        )
+    return bool(name)
+
+
 def _class_alloc(tops: Tops, alloc: int | None) -> list[ClassAlloc]:
     """Return what lies on the special vdevs, where each is listed with its ALLOC."""
     spaces = [tops.classes.spaces[place] for place in tops.classes.special]
@@ -418,7 +431,7 @@ def drive_places(outputs: PoolOutputs, tops: Tops) -> dict[str, tuple[int, int]]
 
     A drive that takes the place of another has that place.
     """
-    counted = enumerate(_as_counted(tops, _repairs(outputs)))
+    counted = enumerate(_as_counted(tops, repairs(outputs)))
     return {
         leaf.name: (number, position)
         for number, (_, children) in counted
@@ -448,7 +461,8 @@ def _replaced(slots: Sequence[Vdev]) -> list[Vdev]:
     return next((found for found in ways if found), [])
 
 
-def _repairs(outputs: PoolOutputs) -> bool:
+def repairs(outputs: PoolOutputs) -> bool:
+    """Tell whether a vdev is repaired: its drives that are replaced are then counted first."""
     return outputs.value("operation") not in ("scrub", "expand", "remove")
 
 

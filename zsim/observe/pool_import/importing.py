@@ -25,6 +25,7 @@ from zsim.observe.pool_import.gaps import HALTED, is_gap, unknown_notes
 from zsim.observe.pool_import.gather import drive_places, find_observations, in_order
 from zsim.observe.pool_import.given.files import OnProgress, PoolFiles, paths_of, read_files, read_pasted
 from zsim.observe.pool_import.given.pasted_forms import UNKNOWN
+from zsim.observe.pool_import.larger import find_larger
 from zsim.observe.pool_import.layout import Tops, find_layout, pairs_of
 from zsim.observe.pool_import.release import drive_names, find_release
 from zsim.observe.pool_import.space import find_space
@@ -250,6 +251,7 @@ def import_files(
     tops = find_layout(outputs)
     find_drives(outputs)
     find_space(outputs, tops)
+    find_larger(outputs, tops)
     find_blocks(outputs, tops)
     _find_host(outputs)
     find_observations(outputs, tops)
@@ -447,9 +449,9 @@ def found_text(found: Finding) -> str:
     """Return the value of a finding for a person."""
     if found.field == "evidence":
         return evidence_words(tables({"evidence": found.value}, "evidence"))
-    if found.field not in _FORMATS:
-        return str(found.value)
     values = found.value if isinstance(found.value, list) else [found.value]
+    if found.field not in _FORMATS:
+        return ", ".join(map(str, values))
     return ", ".join(_FORMATS[found.field](number_of(value, found.field)) for value in values)
 
 

@@ -463,7 +463,8 @@ def _find_single(outputs: PoolOutputs, vdevs: Sequence[Vdev], tops: Tops, active
         outputs.notes.append(f"{waits_words(waiting)}: it is not in this answer")
     resilvering, place = most(lambda leaf: leaf.resilvering)
     if active and resilvering:
-        outputs.find("replace", max(1, min(resilvering, tops.specs[place].tolerance)), "zpool status")
+        count = 1 if _into_spare(outputs, tops.specs[place], resilvering) else resilvering
+        outputs.find("replace", max(1, min(count, tops.specs[place].tolerance)), "zpool status")
         outputs.find("old_drive", "missing", "zpool status")
         return place
     missing, place = most(lambda leaf: leaf.state in GONE)
@@ -473,6 +474,19 @@ def _find_single(outputs: PoolOutputs, vdevs: Sequence[Vdev], tops: Tops, active
         outputs.find("replace", max(1, min(missing, tops.specs[place].tolerance)), "zpool status")
         return place
     return _find_degraded(outputs, vdevs, place) if not active else place
+
+
+def _into_spare(outputs: PoolOutputs, spec: VdevSpec, marked: int) -> bool:
+    """Tell whether a rebuild goes into a distributed spare, which is cut off; note it.
+
+    All drives of a dRAID are marked as resilvering then, as each holds a part of the spare.
+    """
+    scan = outputs.status.scan if outputs.status is not None else None
+    if scan is None or scan.function != "rebuild" or not spec.spares or marked < len(("old", "new")):
+        return False
+    source = "zpool status: many drives are written at once"
+    outputs.find("target", "distributed-spare", source, inferred=True)
+    return True
 
 
 def _find_degraded(outputs: PoolOutputs, vdevs: Sequence[Vdev], place: int) -> int:

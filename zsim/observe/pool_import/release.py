@@ -13,6 +13,8 @@ from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release, releas
 from zsim.vdevs.kind import kinds
 
 _FREEBSD_VERSION = re.compile(r"FreeBSD (\d{1,2})\.(\d{1,2})", re.ASCII)
+BYTES_BY_DRIVE = re.compile(r"^\d{1,5}(?:[.,]\d{1,2})?[KMGT]? resilvered", re.ASCII)
+"""What stood behind the row of a drive up to pool version 27: ``5.62M resilvered``."""
 FREEBSD, EARLY_FREEBSD = "freebsd-", "freebsd-9.2"
 
 
@@ -75,7 +77,7 @@ def _find_by_signs(outputs: PoolOutputs, form: str) -> None:
     elif form in _by_form():
         name, says, since = _by_form()[form]
         _infer(outputs, *_in_time(outputs, name, says, since))
-    elif outputs.listed is not None and "ckpoint" not in outputs.listed.columns:
+    elif _is_unnumbered(outputs) or (outputs.listed is not None and "ckpoint" not in outputs.listed.columns):
         _find_legacy(outputs)
     elif older := _in_use(outputs):
         _infer(outputs, *older)
@@ -83,6 +85,19 @@ def _find_by_signs(outputs: PoolOutputs, form: str) -> None:
         outputs.notes.append(
             f"the ZFS release is not shown: {DEFAULT_RELEASE} is assumed; add the output of zfs version"
         )
+
+
+def _is_unnumbered(outputs: PoolOutputs) -> bool:
+    """Tell whether a table is of Solaris or FreeBSD from before vdevs had numbers, or has bytes by drive.
+
+    Later both are printed otherwise: ``raidz2-0``, ``(resilvering)`` (zpool_main.c:print_status_config).
+    """
+    tops = [top for top in outputs.status.vdevs if top.children] if outputs.status is not None else []
+    names = drive_names(outputs)
+    known = any(map(FREEBSD_NAME.fullmatch, names)) or any(map(SOLARIS_NAME.fullmatch, names))
+    bare = bool(tops) and all(re.fullmatch(rf"{re.escape(top.kind)}[1-3]?", top.name) for top in tops)
+    by_drive = any(BYTES_BY_DRIVE.search(leaf.note) for top in tops for leaf in top.leaves())
+    return known and (bare or by_drive)
 
 
 def _nearest_freebsd(version: str) -> str:
@@ -143,10 +158,11 @@ def _find_legacy(outputs: PoolOutputs) -> None:
     elif any(map(SOLARIS_NAME.fullmatch, names)):
         name, why = (
             "solaris-11.1",
-            "scan line of pool versions up to 34, drives named as in Solaris or illumos",
+            "in the form of pool versions up to 34, drives named as in Solaris or illumos",
         )
     elif any(map(FREEBSD_NAME.fullmatch, names)) and "frag" not in columns:
-        name, why = _of_freebsd(outputs), "scan line of pool version 28, drives named as in FreeBSD"
+        why = "in the form of pool version 28 or before, drives named as in FreeBSD"
+        name = _of_freebsd(outputs)
     elif "frag" in columns:
         name, why = "zol-0.6.5", "a release with FRAG but before 0.8"
     else:

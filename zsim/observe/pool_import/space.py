@@ -19,6 +19,7 @@ from zsim.observe.pool_import.vdev_sizes import (
     MIXED_SIZES,
     DataVdev,
     alloc_as_repaired,
+    drive_sizes,
     find_unequal,
     smallest_drive,
 )
@@ -56,6 +57,8 @@ def find_space(outputs: PoolOutputs, tops: Tops) -> None:
         outputs.find("drive_size", drive, source, inferred=nominal)
         _note_mixed(outputs, tops)
     elif outputs.named_size is not None:
+        if alloc is None and guessed is None and outputs.value("operation") in (None, "resilver", "rebuild"):
+            _take_repaired(outputs, vdevs)
         _find_named_size(outputs, tops, alloc)
     if alloc is None:
         alloc, alloc_source = guessed, guess_source
@@ -95,6 +98,20 @@ def find_class_drives(outputs: PoolOutputs, tops: Tops) -> None:
             outputs.find("special_drive_size", usual or drive, source, inferred=usual is not None)
             return
     find_special_size(outputs, tops.classes)
+
+
+def _take_repaired(outputs: PoolOutputs, vdevs: Sequence[DataVdev]) -> None:
+    """Take the drives of the vdev that is repaired, where by their names those of others are smaller.
+
+    How full the pool is nobody knows here, so that all vdevs are equally full.
+    """
+    drives = drive_sizes(outputs, vdevs)
+    if drives and drives[0] > min(drives) * (1 + MIXED_SIZES):
+        outputs.named_size = drives[0]
+        outputs.notes.append(
+            f"the vdevs have drives of {format_both(min(drives))} to {format_both(max(drives))} by their"
+            f" names: those of {plain(vdevs[0].vdev.name)}, {format_both(drives[0])}, are taken for all"
+        )
 
 
 def alloc_fits(tops: Tops, drive: int, alloc: int | None, outputs: PoolOutputs) -> bool:

@@ -129,6 +129,11 @@ def find_frags(outputs: PoolOutputs, vdevs: Sequence[DataVdev]) -> bool:
     return True
 
 
+def drive_sizes(outputs: PoolOutputs, vdevs: Sequence[DataVdev]) -> list[int]:
+    """Return the size of the drives of each vdev [bytes]; nothing where one is not known."""
+    return _drives(outputs, vdevs)[0]
+
+
 def _drives(outputs: PoolOutputs, vdevs: Sequence[DataVdev]) -> tuple[list[int], str]:
     """Return the size of the drives of each vdev [bytes] and its source; nothing where one is not known."""
     spaces = [each.space.size if each.space is not None else None for each in vdevs]

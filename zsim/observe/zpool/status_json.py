@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from zsim.base.errors import InputError
 from zsim.base.reading import json_value
+from zsim.observe.dates import in_english
 from zsim.observe.texts import moment, nice_bytes, nice_count, plain, whole
 from zsim.observe.zpool.expansion import Expansion, Removal, with_moves
 from zsim.observe.zpool.scan import Function, Scan, ScanState
@@ -38,6 +39,14 @@ def recognises(text: str) -> bool:
 def read(text: str, name: str) -> tuple[PoolStatus, ...]:
     """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
     return read_status_json(text, name)
+
+
+def dated(facts: Sequence[object], at: datetime | None) -> list[object]:
+    """Return facts of one document with the moment at which it was printed, where they are statuses."""
+    return [
+        replace(each, at=at) if isinstance(each, PoolStatus) and at is not None and each.at is None else each
+        for each in facts
+    ]
 
 
 def read_status_json(text: str, name: str = "zpool status -j") -> tuple[PoolStatus, ...]:
@@ -270,5 +279,5 @@ def _moment(value: object) -> datetime | None:
     text = _text(value)
     seconds = whole(text)
     if seconds is None:
-        return moment(text)
+        return moment(in_english(text))
     return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None) if 0 < seconds < 1 << 36 else None

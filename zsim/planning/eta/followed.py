@@ -21,6 +21,7 @@ from zsim.planning.eta.reasons import (
     UNEXPLAINED,
     consequences,
     expected_pace,
+    hangs,
     slow_reasons,
     stood,
     stuck,
@@ -40,6 +41,8 @@ from zsim.scenario.evidence import RunningScan
 from zsim.scenario.releases.profile import COPIES
 
 WIDEST = 1e-6
+NO_TIMES = dict.fromkeys(("elapsed", "at", "since", "scan_rate", "issue_rate"))
+"""What tells how long a scan has run."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +77,16 @@ class FollowedScan:
     def scans(self) -> tuple[RunningScan, ...]:
         """The statuses that tell when what was done.
 
-        What stands still does not get nearer to its end: what is left counts from when it goes on.
+        What stands still does not get nearer to its end: what is left counts from when it goes on.  Of one
+        that has issued nothing for hours the time that is gone tells nothing of its pace then.
         """
-        return told_once(self.paste.scans, self.stands)
+        told = told_once(self.paste.scans, self.stands)
+        return tuple(each.model_copy(update=NO_TIMES) for each in told) if self._hangs else told
+
+    @property
+    def _hangs(self) -> bool:
+        gone, _ = clock_of(self.last)
+        return not self.paste.log_alone and self.facts.sorted and hangs(self.last, gone)
 
     @cached_property
     def found(self) -> Remaining:
@@ -146,7 +156,7 @@ class FollowedScan:
     @cached_property
     def pace(self) -> float | None:
         """How many times as long as simulated it takes; None where that tells nothing."""
-        tells = self.found.state is not None and self.done > 0.0
+        tells = self.found.state is not None and self.done > 0.0 and not self._hangs
         if not tells or is_open(self.last) or self.paste.dedup_alone:
             return None
         unweighed = Span(*remaining(self.courses, (), self.facts).total())
@@ -177,12 +187,13 @@ class FollowedScan:
         if self.stands:
             return (HANGS,)
         phase = "" if self.paste.log_alone else self.phase
-        return worries(self.found, phase, self.left, self.paste.at, self.last, self.elapsed)
+        at = None if self._hangs else self.paste.at
+        return worries(self.found, phase, self.left, at, self.last, self.elapsed)
 
     @property
     def halted(self) -> str | None:
         """What is to be read first of a scan that does nothing."""
-        found = None if self.paste.log_alone else stuck(self.last, self.phase, self.elapsed)
+        found = stuck(clock_of(self.last)[0]) if self._hangs else None
         if found is None and self.lately is not None and self.stands:
             return stood(self.lately.seconds)
         return found

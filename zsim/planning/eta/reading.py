@@ -12,7 +12,7 @@ from types import NoneType
 from zsim.base.errors import InputError, check_kind, shown
 from zsim.base.reading import REMEDY, is_directory, read_bytes, stat_of
 from zsim.base.units import format_bytes, format_fraction, format_percent
-from zsim.observe.documents import split_documents
+from zsim.observe.documents import split_dated
 from zsim.observe.evidence.scans import PoolThen, repaired_as, resilvered_together, running
 from zsim.observe.pool_import.classes import WHO_TELLS
 from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
@@ -21,6 +21,7 @@ from zsim.observe.pool_import.given.files import files_in
 from zsim.observe.pool_import.given.pasted_forms import UNKNOWN
 from zsim.observe.pool_import.given.pool_in_words import pool_in_words
 from zsim.observe.pool_import.importing import ImportedPool, import_beside
+from zsim.observe.pool_import.layout import pairs_of
 from zsim.observe.read_pool import is_printed
 from zsim.observe.texts import decoded, plain, tidied
 from zsim.observe.zpool import status_json, truenas
@@ -172,7 +173,8 @@ def said_paste(text: str, overrides: Sequence[str], stated: Mapping[str, object]
     """
     if is_printed(text) or (said := pool_in_words(text, needs_layout="layout" not in stated)) is None:
         return None
-    if "evidence" not in said.fields:
+    held = said.fields.get("evidence")
+    if not isinstance(held, list) or not any(each["what"] == "running" for each in held):
         remedy = "say how far it is, such as 'resilver 34% done after 12 h'"
         raise InputError("zpool status", text, "a running scan is expected", remedy)
     fields = {**over(said.fields, stated), "evidence": said.fields["evidence"]}
@@ -188,9 +190,19 @@ def _found_running(statuses: Sequence[PoolStatus]) -> list[tuple[PoolStatus, Sca
     """Return the scans that run, each with its status; that there is none, or that it is over, is refused."""
     found = [(each, scan) for each in statuses for scan in _scans(each) if scan.active]
     over = _over(statuses, found[-1][1]) if found else statuses[-1]
+    if over is not None and over.scan is None and (drive := _under_repair(over)):
+        allowed = f"this line of zpool status says how far the repair of {plain(drive, 100)} is"
+        remedy = "give the whole output, or ask zsim predict how long one takes from the beginning"
+        raise InputError("scan:", None, allowed, remedy)
     if over is not None:
         raise InputError("zpool status", _last_scan(over), "a running scan is expected", _remedy(over))
     return found
+
+
+def _under_repair(status: PoolStatus) -> str:
+    """Return the name of a drive that a status without a scan shows in the place of another; or ""."""
+    pairs = (pair for vdev in status.vdevs for pair in pairs_of(vdev) if not pair.children[-1].waits)
+    return next((pair.children[-1].name for pair in pairs), "")
 
 
 def _ordered(found: Sequence[tuple[PoolStatus, Scan]], scenario: Scenario) -> list[RunningScan]:
@@ -300,12 +312,14 @@ def _texts(text: str | None, names: Sequence[str | Path]) -> list[str]:
 def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
     found: list[PoolStatus] = []
     for each in texts:
-        documents, rest = split_documents(each)
-        for document in documents if documents or not status_json.recognises(each) else [each]:
+        documents, rest = split_dated(each)
+        whole = documents or not status_json.recognises(each)
+        for document, at in documents if whole else [(each, None)]:
             if truenas.recognises(document):
                 found += [pool for pool in truenas.read_pool(document) if isinstance(pool, PoolStatus)]
             elif status_json.recognises(document):
-                found += status_json.read_status_json(document)
+                read = status_json.dated(status_json.read_status_json(document), at)
+                found += [pool for pool in read if isinstance(pool, PoolStatus)]
         if recognises(rest):
             found += read_status(rest)
     if not found:

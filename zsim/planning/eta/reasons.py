@@ -259,15 +259,16 @@ def worries(
     return tuple(said)
 
 
-def stuck(scan: RunningScan, phase: str, elapsed: float | None) -> str | None:
-    """Return what is to be read first of a scan that does nothing, though work is due; None of others."""
-    idle = phase == "metadata scan" and scan.issued == 0
-    if not idle or elapsed is None or elapsed <= CHECKPOINT:
-        return None
-    return (
-        f"STUCK: nothing has been issued after {format_duration(elapsed)}: the times count from when it"
-        " continues, if it does"
-    )
+def hangs(scan: RunningScan, elapsed: float | None) -> bool:
+    """Tell whether a scan of metadata has issued nothing, though work is due since its last checkpoint."""
+    over = scan.total and (scan.scanned or 0) >= WHOLE * scan.total
+    return scan.issued == 0 and not over and elapsed is not None and elapsed > CHECKPOINT
+
+
+def stuck(elapsed: float | None) -> str:
+    """Return what is to be read first of a scan that hangs."""
+    gone = format_duration(elapsed or 0.0)
+    return f"STUCK: nothing has been issued after {gone}: the times count from when it continues, if it does"
 
 
 def stood(seconds: float) -> str:

@@ -36,7 +36,7 @@ LOUD = (
 )
 NO_CLOCK = (
     "nothing shows how long the scan had run when this was printed (the answer is much narrower with a line"
-    " of date before it, or piped straight in)"
+    " of date before it, piped straight in, or with 'after 12 h' in a sentence)"
 )
 STANDS, PARTIAL = ("HALTED", "STUCK"), ("NO DATA", "NOT A WHOLE")
 """A scan that does nothing has no date at which it is done; one of a part of a drive is not compared."""
@@ -163,6 +163,8 @@ def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         yield f"Pace: not known: {NO_CLOCK}.", ""
     elif answer.pace is None and any(words.startswith(PARTIAL) for words in answer.notes):
         yield "Pace: not compared with other pools: less than a drive is repaired.", ""
+    elif answer.pace is None and answer.done > 0.0 and any(each.startswith("STUCK") for each in answer.notes):
+        yield "Pace: none: what it did before it got stuck says nothing of the rest.", ""
     elif answer.pace is None and answer.done <= 0.0 and answer.elapsed_s >= SETTLED:
         yield f"Pace: none yet: nothing was done in {format_duration(answer.elapsed_s)}.", ""
     elif answer.pace is None:

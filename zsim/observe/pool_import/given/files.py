@@ -12,7 +12,7 @@ from zsim.base.errors import InputError
 from zsim.base.reading import is_directory, stat_of, understood
 from zsim.observe.devices.identity import Inventory
 from zsim.observe.devices.reading import Listing
-from zsim.observe.documents import are_lines, split_documents
+from zsim.observe.documents import are_lines, split_dated
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.outputs import Remark
@@ -269,17 +269,17 @@ def read_text(text: str, name: str, files: PoolFiles) -> list[str]:
 
 
 def _read_outputs(text: str, name: str, files: PoolFiles) -> list[str]:
-    documents, rest = split_documents(text)
+    documents, rest = split_dated(text)
     if not documents and status_json.recognises(text):
         # It begins like JSON and is none: the reader says where it breaks off.
         files.facts += status_json.read(text, name)
     rest = as_status(rest)
     found: dict[str, None] = {}
     of_rest = readers_of_text(rest) if are_lines(rest) else iter(())
-    needed = [*((each, readers_of_document(each)) for each in documents), (rest, of_rest)]
-    for part, readers in needed:
+    needed = [*((each, readers_of_document(each), at) for each, at in documents), (rest, of_rest, None)]
+    for part, readers, at in needed:
         for output, reader in readers:
-            files.facts += reader.read(part, name)
+            files.facts += status_json.dated(reader.read(part, name), at)
             found[output] = None
     return list(found)
 

@@ -11,12 +11,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.units import (
     DAY,
     HOUR,
     MINUTE,
+    format_bytes,
     format_bytes_exactly,
     format_drive_size,
     format_drive_size_exactly,
@@ -29,18 +32,27 @@ from zsim.drives.names import SHINGLED as SHINGLED_DRIVE
 from zsim.drives.names import series_in, series_of, tokens
 from zsim.observe.devices.models import model_of
 from zsim.observe.devices.usual_sizes import usual_bytes
+from zsim.observe.pool_import.given.other_languages import SAYS_NOTHING as ELSEWHERE
+from zsim.observe.pool_import.given.other_languages import in_english
 from zsim.observe.pool_import.given.sentence_forms import (
     ASIDE,
     CLASSED,
     CLAUSES,
     COUNTS,
+    DATA,
+    DATA_DRIVES,
     DISTRIBUTED,
     DRIVES_AND_VDEVS,
+    EACH,
+    ELAPSED,
     FACTS,
     FILE,
+    FINISHED,
     KIND,
     LAYOUT,
     OF_SERIES,
+    PART_FULL,
+    PARTS,
     PER_VDEV,
     PERCENT,
     PLAIN,
@@ -58,6 +70,7 @@ from zsim.scenario.layout import Layout
 from zsim.scenario.releases.products import product_names
 from zsim.scenario.releases.profile import load_release
 from zsim.scenario.words import CAPACITIES, DATA_SIZES, SHARES
+from zsim.vdevs.arrays import asizes_on
 from zsim.vdevs.kind import word_of_parity
 
 LONGEST = 400
@@ -75,6 +88,8 @@ PAIR = 2
 OLD_PARITY = {"5": 1, "6": 2, "10": 0}
 UNITS = {"d": DAY, "h": HOUR, "m": MINUTE}
 """Of a time, by its first letter [s]."""
+COUNTED_RECORD, COUNTED_ASHIFT = 128 << 10, 12
+"""Records and sectors by which the space of data is counted [bytes, log2(bytes)]."""
 FIRST = ("layout", "drive", "drive_size", "new_drive_size", "fill")
 
 
@@ -90,25 +105,33 @@ class PoolInWords:
         How many drives it counts in all.
     unread : tuple of str
         Its words that were not understood.
+    data : str
+        The amount of data, as it was said, that ALLOC is taken from.
     """
 
     fields: dict[str, object]
     drives: int | None
     unread: tuple[str, ...]
+    data: str = ""
 
 
 def as_flags(fields: Mapping[str, object]) -> str:
     """Return fields as they are written for ``zsim predict``; a scan that runs in words."""
-    flags = [f"--{name.replace('_', '-')} {_flag(name, each)}" for name, each in fields.items()]
-    return " ".join(flag for flag in flags if not flag.startswith("--evidence")) + _scan_words(fields)
+    held = fields.get("evidence")
+    scans = held if isinstance(held, list) else []
+    stated = {name: each for name, each in fields.items() if name != "evidence"}
+    flags = [f"--{name.replace('_', '-')} {_flag(name, each)}" for name, each in stated.items()]
+    flags += [
+        f"--evidence {each['kind']}={format_duration(each['duration']).replace(' ', '')}"
+        for each in scans
+        if each["what"] == "finished"
+    ]
+    return " ".join(flags) + "".join(_scan_words(each) for each in scans if each["what"] == "running")
 
 
-def _scan_words(fields: Mapping[str, object]) -> str:
-    if not isinstance(held := fields.get("evidence"), list):
-        return ""
-    scan = held[0]
-    after = f" after {format_duration(scan['elapsed'])}" if "elapsed" in scan else ""
-    return f", a {scan['kind']} {format_fraction(scan['done'])} done{after}"
+def _scan_words(scan: Mapping[str, object]) -> str:
+    after = f" after {format_duration(float(str(scan['elapsed'])))}" if "elapsed" in scan else ""
+    return f", a {scan['kind']} {format_fraction(float(str(scan['done'])))} done{after}"
 
 
 def may_be_words(names: Sequence[str]) -> bool:
@@ -130,10 +153,10 @@ def pool_in_words(text: str, *, needs_layout: bool = True) -> PoolInWords | None
     InputError
         When it says two things of one, or not how the drives are combined.
     """
-    words = PERCENT.sub("%", " ".join(text.replace("\u00d7", "x").split()))
+    words = PERCENT.sub("%", " ".join(in_english(text.replace("\u00d7", "x")).split()))
     if len(words) > LONGEST or TOML.search(text):
         return None
-    sentence = _Sentence(words)
+    sentence = _Sentence(words, foreign=in_english(text) != text)
     sentence.read()
     if not (sentence.layout or sentence.kind or sentence.drives):
         return None
@@ -141,7 +164,8 @@ def pool_in_words(text: str, *, needs_layout: bool = True) -> PoolInWords | None
         raise _without_layout(sentence)
     fields = sentence.fields()
     ordered = sorted(fields, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
-    return PoolInWords({name: fields[name] for name in ordered}, sentence.drives, sentence.unread())
+    named = {name: fields[name] for name in ordered}
+    return PoolInWords(named, sentence.drives, sentence.unread(), sentence.data)
 
 
 def _without_layout(sentence: _Sentence) -> InputError:
@@ -186,10 +210,12 @@ class _Sentence:
         The word for it; empty where it names none.
     parity : int or None
         What it means; 0: a mirror.
+    data : str
+        The amount of data that ALLOC is taken from; empty where parity adds nothing.
     """
 
-    def __init__(self, text: str) -> None:
-        self.text, self.rest = text, text
+    def __init__(self, text: str, foreign: bool = False) -> None:
+        self.text, self.rest, self._foreign = text, text, foreign
         self.layout: str | None = None
         self.kind = ""
         self.parity: int | None = None
@@ -197,6 +223,7 @@ class _Sentence:
         self.size: int | None = None
         self._numbers: dict[str, _Number] = {}
         self._facts: dict[str, object] = {}
+        self.data = ""
         self._spares = 0
         self._rpm: int | None = None
         self._aside: list[str] = []
@@ -206,7 +233,9 @@ class _Sentence:
         self._take_layout(classed=True)
         self._take_aside()
         self._take_layout()
+        self._take_finished()
         self._take_running()
+        self._take_part_full()
         for name, form in FACTS.items():
             for match in form.finditer(self.rest):
                 self._note_fact(name, match)
@@ -220,6 +249,7 @@ class _Sentence:
         self._take_plain()
         self._combine()
         self._take_model()
+        self._take_data()
 
     def fields(self) -> dict[str, object]:
         """Return the fields of the scenario."""
@@ -237,7 +267,7 @@ class _Sentence:
         end = -1
         for match in WORD.finditer(self.rest):
             word = match[0].strip(".-+/*=")
-            if not word or word.lower() in SAYS_NOTHING:
+            if not word or word.lower() in SAYS_NOTHING or (self._foreign and word.lower() in ELSEWHERE):
                 continue
             together = found and match.start() == end + 1
             found[-1:] = [f"{found[-1]} {word}"] if together else [*found[-1:], word]
@@ -255,9 +285,10 @@ class _Sentence:
 
     def _refuse(self, what: str, first: object, second: object) -> InputError:
         allowed = f"it names {what}, {first} and {second}"
-        return InputError(
-            "pool", self.text, allowed, "name one, or write the pool as --layout raidz2x8+raidz2x6"
-        )
+        remedy = "name one, or write the pool as --layout raidz2x8+raidz2x6"
+        if "sizes" in what:
+            remedy = "name the smaller one, and larger drives as --exchanged 0:@18TB or --new-drive-size 18TB"
+        return InputError("pool", self.text, allowed, remedy)
 
     def _take_layout(self, *, classed: bool = False) -> None:
         """Note vdevs that stand there as they are typed; first those with other classes behind them."""
@@ -309,17 +340,61 @@ class _Sentence:
                 raise self._refuse(f"two values of {field.replace('_', ' ')}", *shown)
         self._blank_groups(match)
 
+    def _take_finished(self) -> None:
+        """Note how long an earlier scan took, as evidence."""
+        if (match := FINISHED.search(self.rest)) is not None:
+            seconds = float(match["elapsed"]) * UNITS[match["hours"][0].lower()]
+            found = {"what": "finished", "kind": match["scan"].lower(), "duration": seconds}
+            self._facts["evidence"] = [found]
+            self._blank_groups(match)
+
     def _take_running(self) -> None:
         """Note a scan that runs, as evidence."""
-        if (match := RUNNING.search(self.rest)) is None:
+        match = next((found for form in RUNNING if (found := form.search(self.rest))), None)
+        if match is None:
             return
         scan: dict[str, object] = {"what": "running", "kind": (match["scan"] or "resilver").lower()}
-        scan["done"] = parse_fraction(f"{match['done']}%", "done")
-        if match["elapsed"] is not None:
-            scan["elapsed"] = float(match["elapsed"]) * UNITS[match["hours"][0].lower()]
+        said = match.groupdict()
+        if said.get("done") is not None:
+            scan["done"] = parse_fraction(f"{said['done']}%", "done")
+        else:
+            part, whole = (_amount(str(said[name])) for name in ("part", "whole"))
+            scan["done"] = round(min(1.0, part / max(whole, 1)), 4)
+            self._facts["alloc"] = _rounded(whole)
+        self._blank_groups(match)
+        if (gone := ELAPSED.search(self.rest)) is not None:
+            number, unit = gone["elapsed"] or gone["before"], gone["hours"] or gone["units"]
+            scan["elapsed"] = float(number) * UNITS[unit[0].lower()]
+            self._blank_groups(gone)
         if scan["kind"] != "resilver":
             self._facts["operation"] = scan["kind"]
-        self._facts["evidence"] = [scan]
+        earlier = self._facts.get("evidence")
+        self._facts["evidence"] = [*(earlier if isinstance(earlier, list) else []), scan]
+
+    def _take_part_full(self) -> None:
+        if (match := PART_FULL.search(self.rest)) is not None:
+            part = re.sub(r"^(?:a|one|1) ", "", match["part"].lower())
+            self._facts["fill"] = round(PARTS[part], 2)
+            self._blank_groups(match)
+
+    def _take_data(self) -> None:
+        """Note how much the pool holds; data need more space where parity comes on top.
+
+        ZFS counts the space of data as that of records of 128 KiB (vdev.c vdev_set_deflate_ratio).
+        """
+        match = DATA.search(self.rest)
+        if match is None or self.layout is None or {"fill", "alloc"} & self._facts.keys():
+            return
+        space = {
+            asizes_on(vdev, np.array([COUNTED_RECORD]), COUNTED_ASHIFT)[0]
+            for vdev in Layout.parse(self.layout).data
+        }
+        if len(space) > 1:
+            return
+        raw = match["said"].lower().startswith("alloc")
+        grows = 1.0 if raw else float(space.pop()) / COUNTED_RECORD
+        self.data = match["amount"] if grows > 1.0 else ""
+        self._facts["alloc"] = _rounded(_amount(match["amount"]) * grows)
         self._blank_groups(match)
 
     def _take_rotation(self) -> None:
@@ -399,11 +474,27 @@ class _Sentence:
             return
         self.drives = None if count is None else count.value
         wide = wide or more
-        if self.parity is None or (self.parity and count is None and wide is None):
+        if self._distributed(count, wide, vdevs) or self.parity is None:
+            return
+        if self.parity and count is None and wide is None:
             return
         number, width = self._shape(count, wide, vdevs)
         self.layout = str(Layout.parse(f"{number}*{word_of_parity(self.parity, width)}"))
         self.drives = number * width
+
+    def _distributed(self, count: _Number | None, wide: _Number | None, vdevs: _Number | None) -> bool:
+        """Make the layout of a dRAID, where its drives are counted; tell whether it is one."""
+        kind, data = DISTRIBUTED.search(self.rest), DATA_DRIVES.search(self.rest)
+        drives = wide or count
+        if kind is None or data is None or drives is None:
+            return kind is not None
+        word = f"{kind['kind'].lower().replace('-', '')}{kind['parity'] or 1}"
+        one = Layout.parse(f"{word}:{data['data']}d:{drives.value}c:{self._spares}s")
+        self.layout = str(one if vdevs is None else one.repeated(vdevs.value))
+        self.drives, self._spares = Layout.parse(self.layout).leaves, 0
+        self._blank(*kind.span())
+        self._blank_groups(data)
+        return True
 
     def _repeat(self, count: _Number | None, wide: _Number | None, vdevs: _Number | None) -> None:
         """Give the vdevs that are typed the number that is said; refuse what is said otherwise."""
@@ -432,6 +523,8 @@ class _Sentence:
             in_pairs = self.parity == 0 and drives > 3 and drives % 2 == 0
             return (drives // PAIR, PAIR) if in_pairs else (1, drives)
         whole = self.parity == 0 and drives == PAIR * vdevs.value
+        if vdevs.end <= count.start and EACH.match(self.text, count.end):
+            return vdevs.value, drives
         if not whole and vdevs.end <= count.start and PER_VDEV.fullmatch(self.text[vdevs.end : count.start]):
             return vdevs.value, drives
         if not vdevs.value or drives % vdevs.value:
@@ -464,6 +557,20 @@ class _Sentence:
             if match is not None:
                 self._blank(*match.span())
         self._blank(start, end + self.rest[end : end + 1].lower().startswith("s"))
+
+
+def _amount(text: str) -> int:
+    """Return an amount of data [bytes]: T as ZFS prints it has 2**40 bytes, as TiB has; TB 10**12."""
+    size = parse_bytes(text.replace(" ", ""), "data")
+    if not text.upper().endswith("B") or "i" in text.lower():
+        return size
+    power = "KMGTP".index(text[:-1].strip()[-1].upper()) + 1
+    return round(size * (1000 / 1024) ** power)
+
+
+def _rounded(size: float) -> int:
+    """Return an amount in the three digits that ZFS prints."""
+    return parse_bytes(format_bytes(round(size)), "alloc")
 
 
 def _number(text: str) -> int:

@@ -11,7 +11,7 @@ COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"
 _N = rf"(?:\d{{1,4}}|{'|'.join(COUNTS)})"
 _START = r"(?<![\w.,-])"
 _SIZE = r"(?P<size>\d{1,5}(?:\.\d{1,3})?)[ -]?(?P<unit>[GT])(?P<binary>i?)(?P<byte>B?)(?![\w/])"
-_NO_DATA = r"(?! (?:of )?(?:data|used|stored|full|free|alloc\w*)\b)"
+_NO_DATA = r"(?! (?:of )?(?:data|used|stored|full|free|alloc\w*|usable|in use|written)\b)"
 _KINDS = r"(?:raid[ -]?z|z[1-3]\b|raid[ -]?(?:5|6|10)\b|mirror)"
 _RAIDZ = r"raid[ -]?z(?:[ -]?[1-3])?"
 _NOT_IN_VDEVS = rf"(?!.*\bin {_N}(?: ?x)? (?:\w+ )?vdevs\b)"
@@ -31,12 +31,47 @@ LAYOUT = _form(
 
 CLASSED = _form(r"\b(?:special|log|dedup|cache|spare):")
 
-_DONE = (
-    rf"{_START}(?P<done>\d{{1,2}}(?:\.\d+)?) ?(?P<sign>%)(?: (?P<said>done|complete[d]?))"
-    r"(?: (?P<after>after|in) (?P<elapsed>\d{1,4}(?:\.\d+)?) ?(?P<hours>h|hours?|d|days?|min|minutes?)\b)?"
+_AMOUNT = r"\d{1,5}(?:\.\d{1,3})? ?[GTP]i?B?"
+_SCAN = r"(?:\b(?P<scan>resilver|rebuild|scrub)(?P<ending>ing|ed)?,? (?:is |at )?)?"
+RUNNING = (
+    _form(
+        rf"{_SCAN}{_START}(?P<done>\d{{1,2}}(?:\.\d+)?) ?(?P<sign>%)"
+        r" (?P<said>done|complete[d]?|through)\b"
+    ),
+    _form(
+        r"\b(?P<scan>resilver|rebuild|scrub)(?P<ending>ing|ed)?[,:]?"
+        r"(?: (?:is|has|at|now|only|currently|stuck|running|got|so far|about|done|completed?))*,?"
+        r" (?P<done>\d{1,2}(?:\.\d+)?) ?(?P<sign>%)(?! ?(?:full|used|of|frag|free))"
+    ),
+    _form(
+        rf"{_SCAN}{_START}(?P<part>{_AMOUNT}) (?P<of>of|out of|/) (?P<whole>{_AMOUNT})"
+        r" (?P<said>done|complete[d]?|scanned|issued|copied|resilvered)\b"
+    ),
 )
-RUNNING = _form(rf"(?:\b(?P<scan>resilver|rebuild|scrub)(?P<ending>ing|ed)?,? (?:is |at )?)?{_DONE}")
-"""A scan that runs, and how far it is."""
+"""A scan that runs, and how far it is: as a share, or in bytes."""
+_UNIT = r"h|hours?|d|days?|min|minutes?"
+ELAPSED = _form(
+    r"\b(?P<after>(?:running )?(?:after|in|for)|running)(?: about)?"
+    rf" (?P<elapsed>\d{{1,4}}(?:\.\d+)?) ?(?P<hours>{_UNIT})\b"
+    rf"|(?<![\w.])(?P<before>\d{{1,4}}(?:\.\d+)?) ?(?P<units>{_UNIT}) (?P<ago>ago|in)\b"
+)
+"""How long it has run."""
+FINISHED = _form(
+    r"\b(?P<whose>(?:last|a|each|every|the) )?(?P<scan>resilver|scrub)s?"
+    r" (?P<said>takes?|took|lasts?|lasted|needs?|finishe[sd] in)"
+    rf"(?: about)? (?P<elapsed>\d{{1,4}}(?:\.\d+)?) ?(?P<hours>{_UNIT})\b"
+)
+"""How long an earlier scan took."""
+DATA = _form(
+    rf"{_START}(?P<amount>{_AMOUNT})(?: of)?"
+    r" (?P<said>alloc(?:ated)?|data|used|stored|written|in use|full)\b"
+)
+"""How much a pool holds: ALLOC, else data without parity."""
+PART_FULL = _form(
+    r"\b(?:about |roughly )?(?P<part>half|(?:a |one |1 )?third|(?:a |one )?quarter|two thirds"
+    r"|three quarters)[ -](?P<said>full|used)\b"
+)
+PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "two thirds": 2 / 3, "three quarters": 0.75}
 
 FACTS = {
     "frag": _form(rf"{_START}(?P<frag>\d{{1,3}} ?%) (?P<said>frag\w*)"),
@@ -56,7 +91,10 @@ FACTS = {
     ),
     "spares": _form(rf"{_START}(?:(?P<spares>one|a|{_N})(?P<times> ?x)? )?(?P<said>(?:hot[ -]?)?spares?)\b"),
     "scrub": _form(r"\b(?P<scrub>scrub(?:bing)?)\b"),
-    "new": _form(rf"\b(?P<said>new|replac\w+ (?:by|with|onto)(?: an?| new)*) {_SIZE}"),
+    "new": _form(
+        r"\b(?P<said>new|(?:replac\w+|swapp?\w*|upgrad\w+) (?:by|with|onto|for|to)(?: an?| new)*)"
+        rf" {_SIZE}"
+    ),
 }
 """What is said of other things than the number and the size of drives."""
 
@@ -95,7 +133,8 @@ PLAIN = _form(
 PRODUCT = _form(r"\b(truenas|debian|proxmox|freebsd|ubuntu)( (?:scale|core|ve|server))? ?-?(\d+(?:\.\d+)?)\b")
 RELEASE = _form(r"\b(openzfs|zfs|zol)[ -]?v?([02]\.\d{1,2}(?:\.\d{1,2})?)\b")
 RPM = _form(r"\b(\d{4,5}) ?rpm\b")
-DISTRIBUTED = _form(r"\bd-?raid")
+DISTRIBUTED = _form(r"\b(?P<kind>d-?raid)-?(?P<parity>[1-3])?\b")
+DATA_DRIVES = _form(r"(?<![\w.])(?P<data>\d{1,2}) ?(?P<said>d|data)\b(?! (?:is|was))")
 SHINGLED = _form(r"\b(?:smr|shingled)\b")
 OF_SERIES = _form(r"(?: (?:x\d\d|dc|hc\d{3}|pro|plus|enterprise|evo|qvo|\d{1,2}e\d{1,2})\b){0,4}")
 """What may follow the name of a series."""
@@ -104,19 +143,26 @@ VENDOR = _form(r"\b(?:seagate|wd|western digital|hgst|toshiba|samsung|crucial|in
 ASIDE = _form(r"\b(?:special|slog|log|zil|cache|l2arc|dedup|metadata|boot)\b")
 """Of drives that are not for data."""
 CLAUSES = _form(r",|;|\+|\b(?:and|with|plus)\b")
+EACH = _form(r" ?(?:drives?|disks?|hdds?)? ?(?:each|apiece|per vdev|in each)\b")
+"""What follows a number of drives that each vdev has."""
 PER_VDEV = _form(r"[^,;.]*(?:\b(?:of|with|having|at)\b|\()[^,;.]*")
 """What stands between a number of vdevs and the drives that each of them has."""
 WORD = re.compile(r"[^\s,;:!?()|\"']+")
 _EMPTY = (
-    "a about all an and are array as at be by combined configured consisting disk disks do does drive drives"
-    " each every for from full hard has have hdd hdds how i in is it its long made mirrored my of on our"
-    " pair pairs pool pools raid replace replacement replacing resilver resilvering set setup ssd ssds"
+    "a about all an and are array as at bays be by combined configured consisting disk disks do does drive"
+    " drives each every for from full hard has have hdd hdds how i in is it its long made mirrored my of on"
+    " our pair pairs pool pools raid replace replacement replacing resilver resilvering set setup ssd ssds"
     " striped take takes the there this to total using vdev vdevs wide will with would x zfs zpool"
 )
 SAYS_NOTHING = frozenset(_EMPTY.split())
 """Words that add nothing to what the forms find."""
 TOML = re.compile(r"^[ \t]*[\w.]{1,40}[ \t]*=", re.MULTILINE)
 PERCENT = _form(r"(?<=\d) ?(?:percent|per cent|pct)\b")
+USABLE = _form(
+    rf"(?:\b(?P<need>needs?|wants?|with|for) (?:at least )?)?{_START}(?P<amount>{_AMOUNT})"
+    r"(?: of)?(?: net)? (?P<said>usable|net)\b(?: space)?"
+)
+"""How much data a pool shall hold."""
 AMOUNT = re.compile(r"\d ?[GTP]i?B?\b", re.ASCII)
 """An amount of data, where it was not read as a capacity."""
 FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,7}$")
