@@ -41,7 +41,7 @@ def answer(stated: dict[str, object]) -> Row:
     from zsim.prediction.api import case_of, predict_case
 
     try:
-        return answer_row(predict_case(case_of(Scenario.from_dict(stated)), extent="row"))
+        return answer_row(predict_case(case_of(Scenario.from_dict(stated)), portion="row"))
     except InputError as error:
         return refused_row(str(error))
 

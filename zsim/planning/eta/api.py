@@ -14,7 +14,7 @@ from zsim.case.case import Case
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.followed import FollowedScan
 from zsim.planning.eta.reading import Paste, read_paste, said_paste
-from zsim.planning.eta.reasons import zpool_remaining
+from zsim.planning.eta.reasons import says_no_minute, zpool_remaining
 from zsim.prediction.api import case_of, provenance_of, subject
 from zsim.prediction.courses import courses_of
 from zsim.prediction.inputs.ensemble import unknowns
@@ -122,6 +122,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         parts=scan.parts,
         zpool_remaining_s=said,
         zpool_prints=scan.last.to_go is not None,
+        zpool_says_no_minute=says_no_minute(scan.last),
         zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
         zpool_why=scan.zpool_why,
         pace=scan.pace,

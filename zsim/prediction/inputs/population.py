@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TypeVar
 
 from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
@@ -33,6 +34,7 @@ from zsim.prediction.inputs.room import make_room
 from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import NORMAL, kind_of
 
+Laid = TypeVar("Laid")
 BLOCKS = whole_constant("population.blocks")
 TILE_BLOCKS, POPULATIONS, WHOLE_BLOCKS = (
     whole_constant("work.tile_blocks"),
@@ -41,6 +43,8 @@ TILE_BLOCKS, POPULATIONS, WHOLE_BLOCKS = (
 )
 """Of the largest tile of a sample, how many such have the blocks of an exact run's populations, and blocks of
 a pool that is run as it is."""
+COUNTED = constant("work.counted")
+"""So many times more or fewer blocks than counted on a small population a pool may have."""
 MOST_REWRITTEN = constant("population.most_rewritten")
 SLABS, FILES = whole_constant("population.slabs"), whole_constant("population.files")
 """Metaslabs of the miniature, at most: with fewer, those that the allocators have active are too large a
@@ -132,6 +136,34 @@ class WorldPopulation:
     def pool_blocks(self) -> float:
         """How many blocks the real pool has."""
         return self.scale * len(self.table) * self.walked
+
+
+def laid_out_whole(
+    first: Laid,
+    pool_blocks: float,
+    most: int,
+    lay_out: Callable[[int], Laid],
+    is_whole: Callable[[Laid], bool],
+) -> Laid | None:
+    """Return the whole pool, block by block; None where it has more than `most` blocks.
+
+    Parameters
+    ----------
+    first : object
+        A population of the pool.
+    pool_blocks : float
+        Blocks of the pool, as counted on that population.
+    most : int
+        Blocks of a pool that is laid out whole, at most.
+    lay_out, is_whole : callable
+        Returns a population of so many blocks; tells whether one is the pool itself.
+    """
+    if is_whole(first):
+        return first
+    if pool_blocks > most:
+        return None
+    pool = lay_out(math.ceil(COUNTED * most))
+    return pool if is_whole(pool) else None
 
 
 def history_of(case: Case) -> History:
