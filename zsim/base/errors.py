@@ -1,4 +1,4 @@
-"""The project's exceptions: what the user can put right is said in one sentence, never as a traceback."""
+"""The exceptions of zsim: an error that users can correct is one sentence, never a traceback."""
 
 from __future__ import annotations
 

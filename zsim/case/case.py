@@ -1,4 +1,4 @@
-"""The case: what is asked, with nothing left open and no name left to look up."""
+"""The case: what is simulated, with every value filled in and no name left to look up."""
 
 from __future__ import annotations
 

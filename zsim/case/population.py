@@ -1,4 +1,4 @@
-"""The population of a case's pool, small enough to look at."""
+"""The population of a case's pool, as `zsim pool` shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what is stated to the case: every open value filled, every name looked up, here and only here."""
+"""Resolve a scenario to a case: fill in every value that is not stated, look up every name."""
 
 from __future__ import annotations
 

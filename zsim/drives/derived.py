@@ -1,4 +1,4 @@
-"""What follows from a drive's parameters: the figures reviewers measure."""
+"""Figures that follow from a drive's parameters: the ones that reviews measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what somebody has of a pool, outputs of zpool or a sentence, to its scenario: `zsim.read_pool`."""
+"""`zsim.read_pool`: a scenario from output of zpool or a sentence."""
 
 from __future__ import annotations
 

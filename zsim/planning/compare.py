@@ -1,4 +1,4 @@
-"""Layouts or scenario files side by side, at equal drives or at equal usable space."""
+"""Compare layouts or scenario files, with equal drives or with equal usable space."""
 
 from __future__ import annotations
 

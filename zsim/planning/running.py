@@ -1,4 +1,4 @@
-"""Many predictions at once: one process a core, results as they come, in any order."""
+"""Run many predictions: one process a core, results in the order in which they are done."""
 
 from __future__ import annotations
 

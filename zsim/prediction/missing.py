@@ -1,4 +1,4 @@
-"""What nothing names or bounds, said first."""
+"""What is neither stated nor bounded by what is stated: printed first."""
 
 from __future__ import annotations
 

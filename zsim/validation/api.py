@@ -1,4 +1,4 @@
-"""`validate`: run the cases that were asked for and return what came of it."""
+"""`validate`: run validation cases and return the outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``zsim.plan_layouts`` and its sisters: cheap runs first, bisection, then full predictions."""
+"""``zsim.plan_layouts`` and related functions: cheap runs first, bisection, then full predictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`zsim.eta`: when a running scan is over."""
+"""`zsim.eta`: when a running scan ends."""
 
 from __future__ import annotations
 

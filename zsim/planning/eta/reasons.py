@@ -1,4 +1,4 @@
-"""Why zpool's estimate is off, why a scan is slow, when to worry, and what a further step would cost."""
+"""Why zpool's estimate is off, why a scan is slow, when to worry, and what further steps would cost."""
 
 from __future__ import annotations
 

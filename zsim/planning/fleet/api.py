@@ -1,4 +1,4 @@
-"""``zsim.fleet``: years of failures of many pools, from a table of repair hours made by the simulator."""
+"""``zsim.fleet``: years of failures in many pools, with repair times from the simulator."""
 
 from __future__ import annotations
 

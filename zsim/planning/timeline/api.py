@@ -1,4 +1,4 @@
-"""``zsim.timeline``: from a plan to its story in every world."""
+"""``zsim.timeline``: simulate a plan in every world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``zsim.decide``: what to do now, by the story that each alternative leads to."""
+"""``zsim.decide``: compare alternatives by the timelines they lead to."""
 
 from __future__ import annotations
 

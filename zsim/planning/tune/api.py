@@ -1,4 +1,4 @@
-"""``zsim.tune``: which knobs shorten a resilver: cheap runs on common worlds, one knob changed at a time."""
+"""``zsim.tune``: which tunables shorten a resilver: cheap runs on common worlds, one changed at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pool with the fill and the FRAG that are asked for: the history is run until it has them."""
+"""Age a pool: run its history until it has the stated fill and FRAG."""
 
 from __future__ import annotations
 

@@ -238,9 +238,7 @@ class EmptyPool:
     growth: Growth = field(default_factory=Growth)
 
 
-def history_recipe(
-    history: History, pool: EmptyPool, fill: float, rounds: int | None = None
-) -> PoolRecipe:
+def history_recipe(history: History, pool: EmptyPool, fill: float, rounds: int | None = None) -> PoolRecipe:
     """Return the recipe of a pool with a history.
 
     Parameters

@@ -1,4 +1,4 @@
-"""A prediction: the records of an answer, and what can be done with them: read, written, printed, drawn."""
+"""The prediction: the records of an answer, which can be stored, printed and drawn."""
 
 from __future__ import annotations
 

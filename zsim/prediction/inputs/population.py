@@ -1,4 +1,4 @@
-"""The population of a member: the pool room's miniature of the scenario's pool and history."""
+"""The population of one world: a miniature of its pool, prepared for the scan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The middle world in detail: what ``--exact`` would run, sampled.
+"""The median world in detail: what ``--exact`` would run, sampled.
 
 A pool of few blocks is built whole.  Of a larger one a few small tiles are run whole, each with a
 population of its own: a cluster sample, whose spread is the error.  Where a precision is asked for, tiles as
