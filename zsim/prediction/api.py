@@ -87,21 +87,21 @@ def predict(
     portion: Portion = "all",
     **fields: Unpack[AnyFields],
 ) -> Prediction:
-    """Predict how long a resilver (or scrub) takes, why, and how sure that is.
+    """Predict how long a resilver (or scrub) takes, why, and how certain that is.
 
     Parameters
     ----------
     scenario : Scenario, mapping, str or Path, optional
         A scenario, its fields as a mapping, a layout (``"raidz2x6"``), a scenario file (its name ends in
-        ``.toml``), or an earlier prediction or its file (``.json``): its scenario, with `fields` over it.
+        ``.toml``), or an earlier prediction or its file (``.json``), whose scenario is used.
     on_progress : callable, optional
         Called with the share done, 0 to 1, and what is being done; in a notebook a bar by default.
     portion : {"all", "first screen", "row"}
-        How much of the answer is wanted.  Without the other scan order, advice and what clients wait
-        (``"first screen"``, which then does not say what helps most), or with quantiles, bottleneck and sums
-        alone (``"row"``), it comes sooner: under a load in less than half the time.  The rest is the same.
+        How much of the answer is computed.  ``"first screen"`` leaves out the other scan order, advice and
+        client latencies; ``"row"`` computes only quantiles, bottleneck and totals.  Both are faster, under
+        a load by more than half; what they contain is the same.
     **fields
-        Fields of the scenario, over what it states: ``layout="raidz2x6", fill="62%"``.
+        Fields of the scenario, which replace those of `scenario`: ``layout="raidz2x6", fill="62%"``.
 
     Returns
     -------

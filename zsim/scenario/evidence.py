@@ -35,7 +35,7 @@ class _Observation(SaidInOneSentence):
 
 
 class FinishedScan(_Observation):
-    """A scrub, resilver or rebuild that came to its end on this pool."""
+    """A finished scrub, resilver or rebuild on this pool."""
 
     what: Literal["finished"] = "finished"
     kind: ScanKind = Field(description="scrub, resilver, rebuild, heal, expand or remove")

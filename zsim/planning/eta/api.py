@@ -39,24 +39,24 @@ def eta(
     now: datetime | None = None,
     on_progress: Progress | None = None,
 ) -> Eta:
-    """Tell when a running resilver, scrub or rebuild is over.
+    """Predict when a running resilver, scrub or rebuild ends.
 
     Parameters
     ----------
     text : str or Path, optional
-        What ``zpool status`` printed, once or at several moments, or the path of a file with it; other output
-        of the pool may stand beside.  Or a sentence: ``"8x 16TB in raidz2, resilver 34% done after 12 h"``.
+        Output of ``zpool status``, taken once or several times, possibly with other output about the pool;
+        or the path of a file with it; or a sentence: ``"8x 16TB in raidz2, resilver 34% done after 12 h"``.
     files : sequence of str or Path
         Files and directories with the same.
     pool : str, optional
-        Its name, where they are about several.
+        Name of the pool, if the output shows several.
     overrides : sequence of str
-        ``KEY=VALUE``: fields of the scenario that are known better.
+        ``KEY=VALUE``: fields of the scenario, which replace what the output shows.
     stated : mapping, optional
         The same, as fields.
     now : datetime, optional
-        When `text` was printed, if it was just now: local time; one with a time zone is taken to that of
-        this machine.
+        When `text` was printed, if it contains no date: local time; a time with a time zone is converted
+        to that of this machine.
     on_progress : callable, optional
         Called with the share done and what is being done.
 
@@ -67,12 +67,12 @@ def eta(
     Raises
     ------
     InputError
-        When no scan runs, or nothing can be read.
+        When no scan is running, or the output cannot be read.
 
     Notes
     -----
-    Possible worlds of the pool are simulated and weighed by how the scan got on
-    (`zsim.prediction.progress.remaining`); what each has left is stretched by how much slower it goes here.
+    Possible worlds of the pool are simulated and weighted by the progress of the scan
+    (`zsim.prediction.progress.remaining`); the remaining time in each is scaled by the pace observed so far.
     """
     check_function("on_progress", on_progress)
     check_kind("files", files, (list, tuple), "it is a list of files", 'write files=["lsblk.txt"]')

@@ -36,7 +36,7 @@ class Seconds(float):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskInputs:
-    """What is stated of failures and repairs; None leaves a value to the assumptions.
+    """What is stated about failures and repairs; None means that a value is assumed.
 
     Durations may be text (``"30h"``, ``"30d"``; ``scrub="never"``) or a `datetime.timedelta`, shares text
     (``"1.5%"``).  A plain number is seconds; one that is more likely meant as hours, days or years

@@ -54,7 +54,7 @@ class Held:
 
 
 class Prediction(Answer, SavedAnswer, DrawnAnswer):
-    """What `zsim.predict` returns.
+    """The return value of `zsim.predict`.
 
     Notes
     -----
