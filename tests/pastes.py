@@ -14,6 +14,18 @@ raidz2-0 DEGRADED
   sdf
 """
 """Six drives, of which the fourth is replaced; `mark`: what stands behind the new one."""
+MIRRORS = """
+mirror-0
+  sda
+  sdb
+mirror-1
+  sdc
+  sdd
+"""
+REMOVAL = """\
+remove: Evacuation of mirror-1 in progress since Thu Mar 14 09:01:33 2024
+\t412G copied out of 1.91T at 188M/s, 21.04% done, 2h20m to go"""
+"""Lines that follow ``scan:`` while a vdev is removed."""
 
 
 def status(scan: str, tree: str = RAIDZ2, *, state: str = "DEGRADED") -> str:

@@ -23,8 +23,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import Z90
 from zsim.base.errors import ZsimError
-from zsim.base.normal import Z90
 from zsim.prediction.api import case_of
 from zsim.prediction.evidence import comparable
 from zsim.prediction.evidence.noise import noise

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from zsim.base.pages import LARGE_TABLE, LARGE_ZEROS, NO_RESERVE, sparse_table, sparse_zeros
+from zsim.base.arrays import LARGE_TABLE, LARGE_ZEROS, NO_RESERVE, sparse_table, sparse_zeros
 
 
 @pytest.mark.parametrize("rows", [3, LARGE_TABLE // 8])
@@ -24,7 +24,7 @@ def test_a_table_can_be_written_and_read(rows: int) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted as Linux does")
 def test_the_first_entry_of_each_row_takes_a_page_not_the_table() -> None:
     program = (
-        "import resource\nfrom zsim.base.pages import sparse_table\n"
+        "import resource\nfrom zsim.base.arrays import sparse_table\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "table = sparse_table(4000, 200_000)\ntable[:, 0] = 1\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import pastes
 from zsim.base.errors import InputError
 from zsim.cli.main import main
 from zsim.cli.pools.pasted import pasted_pool, place_of, replaced_now
@@ -273,21 +274,9 @@ def test_files_are_given_to_every_command_alike(
 
 def test_a_story_names_vdevs_as_the_status_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The vdev that is repaired was called by the number of the first, which was sound."""
-    mirrors = """  pool: tank
- state: DEGRADED
-config:
-
-\tNAME        STATE     READ WRITE CKSUM
-\ttank        DEGRADED     0     0     0
-\t  mirror-0  ONLINE       0     0     0
-\t    sda     ONLINE       0     0     0
-\t    sdb     ONLINE       0     0     0
-\t  mirror-1  DEGRADED     0     0     0
-\t    sdc     ONLINE       0     0     0
-\t    sdd     FAULTED      0     0     0
-
-errors: No known data errors
-"""
+    mirrors = pastes.status(
+        "none requested", "mirror-0\n  sda\n  sdb\nmirror-1 DEGRADED\n  sdc\n  sdd FAULTED"
+    )
     stated = ["--fill", "1%", "--release", "zol-0.7", *KNOWN, "--history", "media-server"]
     assert main(["timeline", paste(tmp_path, mirrors), "--fail", "sdb", *stated]) == 0
     told = capsys.readouterr()

@@ -8,30 +8,25 @@ from pathlib import Path
 import pytest
 
 import zsim
+from tests import pastes
 from zsim.cli.main import main
 
 Capture = pytest.CaptureFixture[str]
-SCRUB = """  pool: tank
- state: ONLINE
-  scan: scrub in progress since Fri Nov 27 05:30:00 2026
-\t5.00T / 5.00T scanned, 2.10T / 5.00T issued at 188M/s
-\t0B repaired, 42.00% done, 04:24:00 to go
-config:
-
-\tNAME        STATE     READ WRITE CKSUM
-\ttank        ONLINE       0     0     0
-"""
-DRIVES = "".join(f"\t    sd{name}     ONLINE       0     0     0\n" for name in "abcdef")
+SCRUB = (
+    "scrub in progress since Fri Nov 27 05:30:00 2026\n"
+    "\t5.00T / 5.00T scanned, 2.10T / 5.00T issued at 188M/s\n"
+    "\t0B repaired, 42.00% done, 04:24:00 to go"
+)
 POOLS = {
-    "disks": DRIVES.replace("\t    ", "\t  "),
-    "raidz2": f"\t  raidz2-0  ONLINE       0     0     0\n{DRIVES}",
+    "disks": "sda\nsdb\nsdc\nsdd\nsde\nsdf",
+    "raidz2": "raidz2-0\n  sda\n  sdb\n  sdc\n  sdd\n  sde\n  sdf",
 }
 
 
 @pytest.fixture
 def status(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     path = tmp_path / "status.txt"
-    path.write_text(SCRUB + POOLS[request.param])
+    path.write_text(pastes.status(SCRUB, POOLS[request.param], state="ONLINE"))
     return str(path)
 
 

@@ -22,7 +22,7 @@ FLEET = zsim.Fleet.from_dict({"pool": [{"name": "a", "count": 1, **SCENARIO}]})
 PLAN = {"pool": SCENARIO, "events": [{"do": "fail", "drive": 0, "at": 0}]}
 NUMBER: Any = 7
 WRONG: dict[str, tuple[str, Callable[[], object]]] = {
-    "extent": ("extent", lambda: zsim.predict(SCENARIO, extent=np.array([1, 2]))),  # type: ignore[arg-type]
+    "portion": ("portion", lambda: zsim.predict(SCENARIO, portion=np.array([1, 2]))),  # type: ignore[arg-type]
     "predict": ("on_progress", lambda: zsim.predict(SCENARIO, NUMBER)),
     "risk, inputs": ("inputs", lambda: zsim.risk(SCENARIO, True)),  # type: ignore[arg-type]
     "risk, report": ("on_progress", lambda: zsim.risk(SCENARIO, HOURS, NUMBER)),

@@ -30,8 +30,8 @@ class FakeEngine:
     def __init__(self) -> None:
         self.calls = 0
 
-    def predict(self, case: Case, extent: str) -> Prediction:
-        assert extent == "row"
+    def predict(self, case: Case, portion: str) -> Prediction:
+        assert portion == "row"
         self.calls += 1
         scenario = case.scenario
         seconds = scenario.pool_layout.vdevs[0].children * 1e4 * (scenario.fill or 0.5)

@@ -165,7 +165,7 @@ def test_a_system_that_is_none_is_refused_before_anything_runs() -> None:
 def test_progress_ends_with_one() -> None:
     heard: list[float] = []
     zsim.predict(
-        "mirror2", lambda share, words: heard.append(share), drive_size="200GB", fill=0.3, extent="row"
+        "mirror2", lambda share, words: heard.append(share), drive_size="200GB", fill=0.3, portion="row"
     )
     assert heard == sorted(heard)
     assert heard[-1] == 1.0
@@ -241,7 +241,7 @@ def test_every_answer_with_rows_is_a_frame() -> None:
     fleet = zsim.fleet({"trials": 10, "pool": [{"layout": "mirror2", "hours": 3}]})
     for answer in (risk, fleet, zsim.plan_layouts(12, **SMALL)):
         assert answer.to_frame().equals(answer.to_pandas())
-    prediction = zsim.predict("mirror2", fill=0.5, extent="row")
+    prediction = zsim.predict("mirror2", fill=0.5, portion="row")
     assert prediction.to_frame("leaves").equals(prediction.to_pandas("leaves"))
 
 

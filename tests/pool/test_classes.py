@@ -12,6 +12,7 @@ from zsim.case.population import populate
 from zsim.pool.blocks import BlockTable
 from zsim.pool.fragmentation import frag_weights, pool_fragmentation
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
+from zsim.pool.miniature.shape import MiniatureSize
 from zsim.pool.recipes.recipe import (
     AddVdev,
     FileSizes,
@@ -151,10 +152,7 @@ def test_equal_vdevs_get_equal_shares() -> None:
 def test_snapshots_leave_room_before_a_vdev_is_added() -> None:
     pair = {"layout": "2*mirror2", "drive_size": "4TB", "vdev_fills": [0.427, 0.853]}
     case = case_of(Scenario.from_dict({**pair, "history": "backup-target", "seed": 1}))
-    aged = aged_pool(
-        history_of(case), case.vdevs, case.allocator, case.release, case.fill, max_blocks=1500, seed=1,
-        growth=case.classes.growth,
-    )  # fmt: skip
+    aged = aged_pool(history_of(case), case.empty_pool, case.fill, size=MiniatureSize(1500), seed=1)
     assert aged.fill == pytest.approx(case.fill, abs=0.02)
 
 

@@ -1,1 +1,1 @@
-"""base: the ground floor: units, errors, files, compiled kernels, provenance."""
+"""base: what every room uses: units, errors, files, compiled kernels, provenance."""

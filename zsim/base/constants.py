@@ -1,4 +1,4 @@
-"""Numbers that predictions choose or that were fitted for them, from ``models/prediction``."""
+"""Numbers that were chosen or fitted for predictions, from ``models/prediction``; normal quantiles."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from zsim.base import model_data
+
+Z90, Z975 = 1.2815515655446004, 1.959963984540054
+"""Quantiles of the standard normal distribution (Abramowitz and Stegun, 26.5): 90 %, half of p10 to p90; and
+97.5 %, half of a 95 % interval."""
 
 
 def directory() -> Path:

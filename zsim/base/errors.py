@@ -1,4 +1,4 @@
-"""The project's exceptions: what the user can put right is said in one sentence, never as a traceback."""
+"""The exceptions of zsim: an error that users can correct is one sentence, never a traceback."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ZsimError(Exception):
 
 
 class InputError(ZsimError):
-    """Something the user gave cannot be used.
+    """An input that cannot be used.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class InputError(ZsimError):
 
 
 class NotSimulatedYet(InputError):  # noqa: N818 - reads as what it says
-    """A sensible question that zsim has no mechanism for yet: refused rather than answered wrongly."""
+    """A reasonable question that zsim cannot simulate yet: refused rather than answered wrongly."""
 
     def _verdict(self) -> str:
         return f"{cut(self.field, 120)} {shown(self.value)} is not simulated yet"

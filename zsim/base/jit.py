@@ -1,4 +1,4 @@
-"""The one door to numba, light to go through: numba itself is loaded only when something has to be compiled.
+"""The only access to numba; numba itself is imported only when a kernel has to be compiled.
 
 So a module may hold kernels beside what the command line needs at once, such as the kinds of vdevs, and what
 was compiled before, or came with the package, runs without numba (`zsim.base.machine.native`).

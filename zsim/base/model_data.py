@@ -1,4 +1,4 @@
-"""The data of ``models/`` and ``validation/``: where it is, what is in it, errors that name file and field.
+"""The data of ``models/`` and ``validation/``: where and what it is; errors name file and field.
 
 A checkout holds both beside the package; an installed wheel carries them in ``zsim/_data``.
 Every number of a model is a table with `value`, `unit`, `source` and `kind`::

@@ -1,4 +1,4 @@
-"""Progress in notebooks: a line below the cell while something long runs, gone when it is done."""
+"""Progress in notebooks: a line below the cell while a long computation runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was read from TOML or JSON, by the types that it should have; one sentence where it has not."""
+"""Read values from parsed TOML or JSON with the types they should have; a wrong type is one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays behind a table of addresses for kernels that run as plain Python: every index is checked.
+"""Stand-ins for compiled array views when kernels run as plain Python: every index is checked.
 
 With NUMBA_DISABLE_JIT=1 `zsim.base.jit` hands out these in place of the views that the compiler makes.
 Numbers are Python's own, so that none of them runs over in the 16 or 32 bits in which it is kept.

@@ -1,4 +1,4 @@
-"""Where a result comes from: enough to compute it again, or to see why another machine's differs."""
+"""The provenance of a result: what is needed to compute it again, or to see why two machines differ."""
 
 from __future__ import annotations
 

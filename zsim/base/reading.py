@@ -1,4 +1,4 @@
-"""The one door for reading files: regular files only, of bounded size, packed or not; one sentence if not.
+"""Read files: regular files only, of bounded size, compressed or not; a failure is one sentence.
 
 A name may hold anything and so may a file: what cannot be a file of its kind is refused before memory or
 patience is spent on it.

@@ -1,4 +1,4 @@
-"""The text of the package itself: kernels are found by it, and answers say by it where they come from."""
+"""The source text of the package: kernels are cached by it, and answers state its hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes, rates, durations and fractions: parse and print.
+"""Parse and print bytes, rates, durations and fractions.
 
 Inside zsim everything is SI: bytes as int, seconds, bytes per second, fractions from 0 to 1.  At the edges
 the unit is decided by *what is measured*, as the tools of each side do it:

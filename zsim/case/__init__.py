@@ -1,1 +1,1 @@
-"""The case: a scenario with nothing left open and every name replaced by what it names."""
+"""case: the resolved scenario: every value filled in, every name replaced by the object it stands for."""

@@ -1,4 +1,4 @@
-"""The case: what is asked, with nothing left open and no name left to look up."""
+"""The case: what is simulated, with every value filled in and no name left to look up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zsim.case.member import Member
 from zsim.drives.catalogue import Shelf
 from zsim.drives.models.links import Enclosure
 from zsim.drives.models.model import DriveModel
-from zsim.pool.recipes.histories import History
+from zsim.pool.recipes.histories import EmptyPool, History
 from zsim.pool.recipes.recipe import Growth, SmallBlocks, TopLevel, pool_of
 from zsim.pool.recipes.styles import AllocatorStyle
 from zsim.scenario.evidence import Observation
@@ -253,17 +253,18 @@ class Case:
     @property
     def vdevs(self) -> tuple[TopLevel, ...]:
         """The top-level vdevs with their metaslabs."""
-        return self._pool[0]
+        return self.empty_pool.vdevs
 
     @property
     def allocator(self) -> AllocatorStyle:
         """How the release allocates."""
-        return self._pool[1]
+        return self.empty_pool.style
 
     @cached_property
-    def _pool(self) -> tuple[tuple[TopLevel, ...], AllocatorStyle]:
+    def empty_pool(self) -> EmptyPool:
+        """The pool that the history is run on."""
         special = self.classes.drive
-        return pool_of(
+        vdevs, style = pool_of(
             self.layout,
             self.drive_size,
             self.release,
@@ -271,6 +272,7 @@ class Case:
             special_bytes=None if special is None else special.capacity_bytes,
             cpus=self.cpus,
         )
+        return EmptyPool(vdevs, style, self.release, self.classes.small, self.classes.growth)
 
     @property
     def damaged_size(self) -> int:

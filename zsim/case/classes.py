@@ -1,4 +1,4 @@
-"""Vdevs of other allocation classes than data, and data vdevs that are not alike, as stated."""
+"""Vdevs of other allocation classes than normal, and data vdevs that differ from each other."""
 
 from __future__ import annotations
 

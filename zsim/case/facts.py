@@ -1,4 +1,4 @@
-"""What files about a real pool say: its blocks, its free space, the sizes of its blocks."""
+"""What files say about a real pool: its blocks, its free space, its block sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What files about a real pool say goes before what would be assumed."""
+"""Facts from files about a real pool, which take precedence over assumptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loads that are stated as data a second, or as a share of what the pool can do, in requests a second."""
+"""Loads stated in bytes per second, or as a share of what the pool can do, as requests per second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One possible world of a case: what was drawn for each of its unknowns."""
+"""One possible world of a case: the value drawn for each of its unknowns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The population of a case's pool, small enough to look at."""
+"""The population of a case's pool, as `zsim pool` shows it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zsim.case.facts import BlockList
 from zsim.pool.measured.block_list import KnownBlocks, sample_blocks
 from zsim.pool.measured.free_space import placed_by
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
-from zsim.pool.miniature.shape import Miniature
+from zsim.pool.miniature.shape import Miniature, MiniatureSize
 from zsim.pool.recipes.recipe import PoolRecipe, TopLevel
 
 DEFAULT_BLOCKS = 60_000
@@ -37,15 +37,11 @@ def populate(case: Case, *, max_blocks: int = DEFAULT_BLOCKS) -> AgedPool:
         return _listed(case, case.facts.block_list, max_blocks)
     aged = aged_pool(
         case.stated_history(),
-        case.vdevs,
-        case.allocator,
-        case.release,
+        case.empty_pool,
         case.fill,
         case.frag,
-        max_blocks=max_blocks,
+        size=MiniatureSize(max_blocks),
         seed=case.seed,
-        small=case.classes.small,
-        growth=case.classes.growth,
         frag_of=case.frag_of,
     )
     if case.facts.free_space is None:

@@ -1,4 +1,4 @@
-"""What a case may state but nothing here can answer: refused at the door, in one sentence."""
+"""What a case may state but zsim cannot simulate: refused in one sentence."""
 
 from __future__ import annotations
 

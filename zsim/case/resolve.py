@@ -1,4 +1,4 @@
-"""From what is stated to the case: every open value filled, every name looked up, here and only here."""
+"""Resolve a scenario to a case: fill in every value that is not stated, look up every name."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class _Repair(NamedTuple):
 
 
 def resolve(scenario: Asked | None = None, **fields: Unpack[AnyFields]) -> Case:
-    """Return the case of what is asked: every open field filled, every name replaced by what it names.
+    """Resolve a scenario: fill in every field that is not stated, replace every name by its object.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a pool may be like where nobody says: shares of the possible uses, write caches and loads.
+"""The possible worlds of a case: shares of uses, write caches and loads where they are not stated.
 
 A share is a probability; it stands with its source in ``models/unknowns`` or ``models/histories``.  Choices
 are ordered from what makes a resilver short to what makes it long, so that one score per choice orders the

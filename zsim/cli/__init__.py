@@ -1,4 +1,4 @@
-"""The command line: parse, call the public API, render; no physics and no file formats.
+"""The command line: parse, call the public API, print.
 
 `zsim.cli.main` knows every command by name and one-line help, and imports a command's module only when
 that command runs, so that ``zsim --help`` stays quick.  The contract of the module of a command:

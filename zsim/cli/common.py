@@ -1,4 +1,4 @@
-"""What the commands share: printing, JSON, progress bars and repeated options.  Light at the top."""
+"""What commands share: printing, JSON, progress bars and common options.  Quick to import."""
 
 from __future__ import annotations
 

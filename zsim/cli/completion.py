@@ -1,4 +1,4 @@
-"""Values of the scenario's fields that a shell completes.  Light at the top."""
+"""Shell completion of the values of scenario fields.  Quick to import."""
 
 from __future__ import annotations
 

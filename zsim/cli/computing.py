@@ -1,4 +1,4 @@
-"""Before and around a long computation: files that can be written, kernels to compile, who does the work."""
+"""Before and during a long computation: check output files, announce compilation, stop on Ctrl-C."""
 
 from __future__ import annotations
 

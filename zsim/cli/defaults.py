@@ -1,4 +1,4 @@
-"""A user's own defaults: fields of the scenario that hold unless a command line or a file says otherwise."""
+"""A user's own defaults: fields of the scenario that apply unless a command line or a file says otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command is given for a scenario: a file of it, what zpool and its like printed, or a sentence."""
+"""What a command is given as a pool: a scenario file, output of zpool and other tools, a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Help in groups, with examples at its end.  Light at the top."""
+"""Help pages with options in groups and examples at the end.  Quick to import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much is said: ``-q`` and ``-v``, before or behind a command; and what ``zsim --version -v`` tells."""
+"""How much is printed: ``-q`` and ``-v`` before or after a command, and ``zsim --version -v``."""
 
 from __future__ import annotations
 

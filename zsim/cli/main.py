@@ -1,4 +1,4 @@
-"""Entry point of ``zsim``: the list of commands, and what an error looks like to a user."""
+"""Entry point of ``zsim``: the list of commands, and how errors are shown."""
 
 from __future__ import annotations
 

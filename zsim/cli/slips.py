@@ -1,4 +1,4 @@
-"""What a wrong command or flag probably meant: words of other tools, and flags of other commands."""
+"""What a mistyped command or flag probably meant: words of other tools, and flags of other commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standard streams that may be closed, full, or of an encoding without our signs."""
+"""Standard streams that are closed, full, or in an encoding without our characters."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""drives: the physics of one drive and of the links it hangs on, and the catalogue of models."""
+"""drives: the physics of one drive and of the links in front of it, and the catalogue of models."""

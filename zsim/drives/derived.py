@@ -1,8 +1,6 @@
-"""What follows from a drive's parameters: the figures reviewers measure."""
+"""Figures that follow from a drive's parameters: the ones that reviews measure."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,8 +202,7 @@ def seconds_to_read_all(drive: DriveParameters) -> float:
     Returns
     -------
     float
-        The sum over its zones of ``(capacity / zones) / min(zone rate, interface rate)`` [s]: no resilver
-        that reads or writes all of a drive takes less.
+        As `seconds_to_write` its capacity; of flash, at the rate of reads [s].
 
     Examples
     --------
@@ -217,8 +214,7 @@ def seconds_to_read_all(drive: DriveParameters) -> float:
     """
     if drive.kind == "flash":
         return drive.capacity_bytes / min(drive.flash_read_rate, drive.interface_rate)
-    zone = drive.capacity_bytes / len(drive.zone_rates)
-    return math.fsum(zone / min(rate, drive.interface_rate) for rate in drive.zone_rates)
+    return seconds_to_write(drive, drive.capacity_bytes)
 
 
 def seconds_to_write(drive: DriveParameters, amount: float) -> float:

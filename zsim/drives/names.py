@@ -1,4 +1,4 @@
-"""From words to a drive: series, capacity and recording that a model's name tells.
+"""From a model name to what it says of the drive: series, capacity and recording.
 
 The catalogue knows some hundred drives; of all others the name tells the capacity and the series, and the
 series whether it is a disk of 5400 or 7200 rpm, shingled, or flash.  Names follow the vendors' own schemes

@@ -1,1 +1,1 @@
-"""engine: time passes here: leaf queues, drives, links, txgs; compiled, and a reference in SimPy."""
+"""engine: when each I/O starts and ends: queues, drives, links; compiled, and in SimPy for reference."""

@@ -1,4 +1,4 @@
-"""Codes, phases and counters that both engines and the control plane know."""
+"""Codes, phases and counters that both engines and the control plane use."""
 
 from __future__ import annotations
 

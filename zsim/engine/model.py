@@ -1,4 +1,4 @@
-"""What a data plane is made of: leaves, links, top-level vdevs, queue rules."""
+"""What a data plane consists of: leaves, links, top-level vdevs, queue rules."""
 
 from __future__ import annotations
 

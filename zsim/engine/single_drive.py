@@ -1,4 +1,4 @@
-"""Drives with no pool around them: requests at given times, or a fixed number kept outstanding.
+"""Simulate drives without a pool: requests at given times, or a fixed number outstanding.
 
 The drives, their caches and the links in front of them are those of the data plane
 (`zsim.engine.compiled.drive`): a drive shown, fitted or replayed behaves as one in a simulated pool.

@@ -1,1 +1,1 @@
-"""observe: readers of what real systems print and record."""
+"""observe: readers for the output of real systems."""

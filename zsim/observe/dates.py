@@ -1,4 +1,4 @@
-"""Lines of a text that hold a date alone: what ``date`` and ``zpool status -T`` print between outputs."""
+"""Lines that contain only a date: what ``date`` and ``zpool status -T`` print between outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts in which JSON documents and other output stand one after the other."""
+"""Texts in which JSON documents and other output follow one another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reader of an output is: of zpool, zdb or any other tool that tells of a pool and its host."""
+"""The interface of a reader: for output of zpool, zdb or any other tool about a pool and its host."""
 
 from __future__ import annotations
 

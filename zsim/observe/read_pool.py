@@ -1,4 +1,4 @@
-"""From what somebody has of a pool, outputs of zpool or a sentence, to its scenario: `zsim.read_pool`."""
+"""`zsim.read_pool`: a scenario from output of zpool or a sentence."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ LONGEST_NAME = 4096
 
 
 def read_pool(source: str | Path, **fields: Unpack[AnyFields]) -> Scenario:
-    """Return the scenario of a pool from what zpool status and its like printed, or from a sentence.
+    """Return the scenario of a pool from output of zpool status and similar tools, or from a sentence.
 
     Parameters
     ----------
     source : str or Path
-        Text that these tools printed, the path of a file or directory with it, or a sentence:
+        Output of these tools, the path of a file or directory with it, or a sentence:
         ``"8x 16TB Exos in raidz2, 62% full"``.
     **fields
-        Fields of the scenario, over what it tells: ``fill="62%"``.
+        Fields of the scenario, which replace what `source` says: ``fill="62%"``.
 
     Raises
     ------
     InputError
-        When it is none of these, or says two things of one.
+        When it is none of these, or contradicts itself.
 
     Warns
     -----
     UserWarning
-        Of what is not known or could not be used, and of words that were not understood.
+        About what is missing or could not be used, and about words that were not understood.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the readers of zpool's and zdb's output share: opening files, numbers as these tools print."""
+"""Helpers for readers of zpool's and zdb's output: opening files, numbers as these tools print them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The control plane's hold on a data plane: one decision at a time, on one SimPy environment.
+"""The control plane's access to a data plane: one decision at a time, on one SimPy environment.
 
 Single I/Os never appear here.  A plane (compiled or reference) is advanced to the next event of the
 environment, whatever process has asked for it, or until it has to ask what to do next.

@@ -1,4 +1,4 @@
-"""What the leaves did in each phase of a run."""
+"""Counters of the leaves by phase of a run."""
 
 from __future__ import annotations
 

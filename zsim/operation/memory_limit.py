@@ -1,4 +1,4 @@
-"""The sorted scan's memory: when it stops collecting and starts issuing, and in which order.
+"""The memory limit of a sorted scan: when it stops collecting and starts issuing, and in which order.
 
 Source: OpenZFS dsl_scan.c:dsl_scan_should_clear and dsl_scan_sync, 0.8 to 2.4.
 """

@@ -1,4 +1,4 @@
-"""The pool while an operation runs: what may happen to it, and processes that let it happen.
+"""The pool while an operation runs, and the processes that change it.
 
 Whatever happens is a SimPy process on the environment of the run.  It waits for a time (`SimulatedPool.at`)
 or for a share of the scan (`SimulatedPool.at_share`), then calls one of the methods that change something::

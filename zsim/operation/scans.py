@@ -1,4 +1,4 @@
-"""The strategies of a scan: in which order it works, txg by txg, whoever hands it its blocks.
+"""Scan strategies: in which order a scan works, txg by txg, whichever source supplies its blocks.
 
 A strategy knows the rules (dsl_scan.c); a source knows the blocks.  The sources of a whole pool are in
 `zsim.operation.sources`; sampled and exact runs bring sources of their own.

@@ -1,4 +1,4 @@
-"""What a run is given: pool, hardware, release, and what is done."""
+"""Everything a run needs: pool, hardware, release, operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources of a whole pool: what the strategies of `zsim.operation.scans` scan when nothing is left out."""
+"""Block sources of a whole pool, for the strategies of `zsim.operation.scans`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to a pool while an operation runs, as data; `zsim.operation.pool` lets it happen."""
+"""Events during an operation, as data; `zsim.operation.pool` carries them out."""
 
 from __future__ import annotations
 

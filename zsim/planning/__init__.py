@@ -1,1 +1,1 @@
-"""What-if questions on top of predictions: layouts side by side, sweeps over widths, fills and the like."""
+"""planning: questions on top of predictions: comparisons, sweeps, designs, risk, fleets, timelines."""

@@ -1,4 +1,4 @@
-"""Layouts or scenario files side by side, at equal drives or at equal usable space."""
+"""Compare layouts or scenario files, with equal drives or with equal usable space."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def compare(
     on_progress: Callable[[float, str], None] | None = None,
     **common: Unpack[OtherFields],
 ) -> Table:
-    """Predict several scenarios and set them side by side.
+    """Predict several scenarios and compare them in a table.
 
     Parameters
     ----------
@@ -56,19 +56,18 @@ def compare(
     drives : int, optional
         Repeat each layout as often as this many drives allow.
     usable : int or str, optional
-        Repeat each layout until it could hold this much data, such as ``"400T"`` [bytes]; the share full
-        stays as stated.
+        Repeat each layout until it can hold this much data, such as ``"400T"`` [bytes]; the fill stays as
+        stated.
     data : int or str, optional
-        Store this much data on each, in full records, without parity, such as ``"400T"`` [bytes]: the share
-        full follows from it.
-        Each layout is repeated until that leaves some room, at least as often as it says itself
+        Store this much data on each, in full records, without parity, such as ``"400T"`` [bytes]; the fill
+        follows from it.  Each layout is repeated until the data fits, at least as often as stated
         (``2*raidz2x8``), or as often as `drives` allow.
     jobs : int, optional
-        Processes; one a core by default.
+        Processes; by default one per core.
     on_progress : callable, optional
-        Called with the share done and the name of what was done last.
+        Called with the share done and the name of the scenario that was finished last.
     **common
-        Fields of the scenario that all have, over what a file says.
+        Fields for all scenarios; they replace those of a file.
 
     Returns
     -------
@@ -78,7 +77,7 @@ def compare(
     Raises
     ------
     InputError
-        When nothing or something impossible is asked for.
+        When no scenario is given, or one is impossible.
     TableInterrupted
         On Ctrl-C, with the rows known so far.
     """

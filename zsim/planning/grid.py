@@ -1,4 +1,4 @@
-"""The combinations of a sweep: axes and what is common to all, checked, and the row that each begins as."""
+"""The combinations of a sweep: its axes and common fields, checked, and the row that each begins as."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many predictions at once: one process a core, results as they come, in any order."""
+"""Run many predictions: one process a core, results in the order in which they are done."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def answer(stated: dict[str, object]) -> Row:
     from zsim.prediction.api import case_of, predict_case
 
     try:
-        return answer_row(predict_case(case_of(Scenario.from_dict(stated)), extent="row"))
+        return answer_row(predict_case(case_of(Scenario.from_dict(stated)), portion="row"))
     except InputError as error:
         return refused_row(str(error))
 

@@ -1,4 +1,4 @@
-"""In which order scenarios are answered, so that those on the same blocks come one after the other.
+"""The order in which scenarios are run, so that those with the same blocks follow one another.
 
 A process keeps the simulated blocks of its last prediction: another load, drive of the same size, host or
 tunable is a third less work on them.  An answer does not depend on the order.

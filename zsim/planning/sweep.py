@@ -21,14 +21,14 @@ def sweep(
     on_progress: Callable[[float, str], None] | None = None,
     **axes: object,
 ) -> Table:
-    """Predict every combination of some values.
+    """Predict every combination of values of some fields.
 
     Parameters
     ----------
     base : Scenario, mapping, str or Path, optional
         What all combinations have in common, as `zsim.predict` takes it.
     store : str or Path, optional
-        File in which each answer is kept when it is there, and not computed again next time: JSON Lines, or
+        File in which answers are kept, so that a repeated sweep does not compute them again: JSON Lines, or
         SQLite if its name ends in ``.sqlite``.
     jobs : int, optional
         Processes; one a core by default.
@@ -41,15 +41,15 @@ def sweep(
     Returns
     -------
     Table
-        One row a combination, the last axis running fastest: its values, layout, usable space, answer; a
-        combination that cannot be has the reason in ``refused``.  All share one seed and its random numbers.
+        One row per combination, the last axis varying fastest: its values, layout, usable space and answer;
+        for an impossible combination ``refused`` has the reason.  All share one seed and its random numbers.
 
     Raises
     ------
     InputError
         When an axis is no field or has no value, or there are too many combinations.
     TableInterrupted
-        On Ctrl-C, with the rows known so far; with a store, the same sweep goes on from there.
+        On Ctrl-C, with the rows known so far; with a store, the same sweep continues from there.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A tidy table: one row a prediction, one column a fact; prints, plots, and becomes a data frame."""
+"""A tidy table: one row per prediction, one column per fact; can be printed, drawn, or made a data frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much data a layout holds, and how many vdevs a wish needs."""
+"""How much data a layout holds, and how many vdevs are needed for an amount of data."""
 
 from __future__ import annotations
 

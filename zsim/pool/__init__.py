@@ -1,1 +1,1 @@
-"""pool: the population of blocks: allocator, history, metadata, import of what is known of a real pool."""
+"""pool: the population of blocks: allocator, history, metadata; facts about a real pool."""

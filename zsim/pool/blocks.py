@@ -1,4 +1,4 @@
-"""The block table: what lies where, born when.  Structure of arrays, one row a block pointer."""
+"""The block table: where each block lies, when it was written; columns, one row per block pointer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FRAG as ``zpool list`` prints it: what the sizes of the holes make of it, by release."""
+"""FRAG as ``zpool list`` prints it, computed from the sizes of the holes, by release."""
 
 from __future__ import annotations
 

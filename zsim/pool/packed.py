@@ -1,4 +1,4 @@
-"""Blocks of pools that are kept for later, in a third of the memory."""
+"""Block tables packed into a third of their memory, for pools that are kept for later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a population looks like to a resilver: run lengths, gaps, holes, order, place."""
+"""Statistics of a population that matter to a resilver: run lengths, gaps, holes, order, place."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Scenario to Prediction: ensemble, interval, bottleneck, breakdown, and the answer in words."""
+"""prediction: from a scenario to an answer: ensemble, interval, bottleneck, breakdown, wording."""

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from zsim.scenario.keyword_types import AnyFields
     from zsim.scenario.model import Scenario
 
-Extent = Literal["all", "first screen", "row"]
+Portion = Literal["all", "first screen", "row"]
 """What of an answer is asked for: all of it; without other scan orders, advice and what clients wait, which
 are further runs; or the quantiles, the bottleneck and the sums alone, as one row of a table has them."""
 
@@ -84,24 +84,24 @@ def predict(
     scenario: Asked | None = None,
     on_progress: Progress | None = None,
     *,
-    extent: Extent = "all",
+    portion: Portion = "all",
     **fields: Unpack[AnyFields],
 ) -> Prediction:
-    """Predict how long a resilver (or scrub) takes, why, and how sure that is.
+    """Predict how long a resilver (or scrub) takes, why, and how certain that is.
 
     Parameters
     ----------
     scenario : Scenario, mapping, str or Path, optional
         A scenario, its fields as a mapping, a layout (``"raidz2x6"``), a scenario file (its name ends in
-        ``.toml``), or an earlier prediction or its file (``.json``): its scenario, with `fields` over it.
+        ``.toml``), or an earlier prediction or its file (``.json``), whose scenario is used.
     on_progress : callable, optional
         Called with the share done, 0 to 1, and what is being done; in a notebook a bar by default.
-    extent : {"all", "first screen", "row"}
-        How much of the answer is wanted.  Without the other scan order, advice and what clients wait
-        (``"first screen"``, which then does not say what helps most), or with quantiles, bottleneck and sums
-        alone (``"row"``), it comes sooner: under a load in less than half the time.  The rest is the same.
+    portion : {"all", "first screen", "row"}
+        How much of the answer is computed.  ``"first screen"`` leaves out the other scan order, advice and
+        client latencies; ``"row"`` computes only quantiles, bottleneck and totals.  Both are faster, under
+        a load by more than half; what they contain is the same.
     **fields
-        Fields of the scenario, over what it states: ``layout="raidz2x6", fill="62%"``.
+        Fields of the scenario, which replace those of `scenario`: ``layout="raidz2x6", fill="62%"``.
 
     Returns
     -------
@@ -110,16 +110,16 @@ def predict(
     Raises
     ------
     InputError
-        When the scenario asks for something impossible, or not simulated yet, or `extent` is none of these.
+        When the scenario asks for something impossible, or not simulated yet, or `portion` is none of these.
     PredictionInterrupted
         On Ctrl-C, with what is known so far.
     """
-    if not isinstance(extent, str) or extent not in get_args(Extent):
-        allowed = ", ".join(f'"{each}"' for each in get_args(Extent))
-        raise InputError("extent", extent, f"known are {allowed}", "leave it out for all of the answer")
+    if not isinstance(portion, str) or portion not in get_args(Portion):
+        allowed = ", ".join(f'"{each}"' for each in get_args(Portion))
+        raise InputError("portion", portion, f"known are {allowed}", "leave it out for all of the answer")
     case = case_of(scenario_of(scenario, fields))
     with watched(on_progress, "predicting") as report:
-        return predict_case(case, report, extent)
+        return predict_case(case, report, portion)
 
 
 def case_of(scenario: Scenario) -> Case:
@@ -135,16 +135,16 @@ def case_of(scenario: Scenario) -> Case:
     return case
 
 
-def predict_case(case: Case, on_progress: Progress | None = None, extent: Extent = "all") -> Prediction:
+def predict_case(case: Case, on_progress: Progress | None = None, portion: Portion = "all") -> Prediction:
     """Predict a case of `case_of`, as much of it as is asked for; see `predict`."""
     begin_compiling()
-    work = Work(case, reporting(on_progress), with_clients=extent == "all")
+    work = Work(case, reporting(on_progress), with_clients=portion == "all")
     try:
         work.run()
-        paired = PairedMedians() if extent == "row" else paired_medians(case)
+        paired = PairedMedians() if portion == "row" else paired_medians(case)
     except KeyboardInterrupt:
         raise PredictionInterrupted(_known_so_far(work)) from None
-    found = _prediction(work, extent, paired)
+    found = _prediction(work, portion, paired)
     work.progress(1.0, "the answer")
     return found
 
@@ -159,7 +159,7 @@ def _known_so_far(work: Work) -> Prediction | None:
         return None
 
 
-def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None) -> Prediction:
+def _prediction(work: Work, portion: Portion, paired: PairedMedians | None = None) -> Prediction:
     """Return the answer from what has been run."""
     assert work.baseline is not None
     baseline, case = work.baseline, work.case
@@ -170,7 +170,7 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
     sick = sick_drives(baseline, sound_s, middle, work.lost(sound_s), paired.sound_s)
     lost_s, simulated_errors = math.fsum(each.lost_s for each in sick), work.lost_exactly is not None
     answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
-    orders = other_order(baseline, middle) if extent == "all" and case.operation != "scrub" else ()
+    orders = other_order(baseline, middle) if portion == "all" and case.operation != "scrub" else ()
     sums, without = totals(result), _longer(without_each(baseline, middle - lost_s), lost_s)
     limit = limiting(result, without, middle)
     apart = any(each.sets_pace for each in sick)
@@ -181,11 +181,11 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
         operation=case.operation,
         order="sequential" if case.operation in COPIES else case.release.order,
         resilver_s=answer,
-        uncertainty=_uncertainty(work, answer, () if extent == "row" else _of_records(work)),
+        uncertainty=_uncertainty(work, answer, () if portion == "row" else _of_records(work)),
         missing=missing(case, work.inputs),
         mapping_bytes=mapping_bytes(result),
         stated=stated(case.scenario),
-        unloaded_s=None if extent == "row" else paired.unloaded_s or unloaded(baseline, middle),
+        unloaded_s=None if portion == "row" else paired.unloaded_s or unloaded(baseline, middle),
         phases=phases(result, middle, work.scrub_share, baseline.result, held_up.resource),
         sick=sick,
         clients=work.clients,
@@ -196,7 +196,7 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
         breakdown_of=breakdown_of(result, limit, apart=apart),
         alternatives=orders,
         progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
-        advice=_advice(work, middle, orders, without, sick) if extent == "all" else (),
+        advice=_advice(work, middle, orders, without, sick) if portion == "all" else (),
         warnings=(
             *warnings(case),
             *_begun_again(case, sick),
@@ -210,7 +210,7 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
         **sums,
     )
     baseline.forget()  # of a prediction that may be kept
-    return found if extent == "row" else held(found, work)
+    return found if portion == "row" else held(found, work)
 
 
 def _uncertainty(work: Work, answer: Quantiles, records: Iterable[Driver]) -> Uncertainty:

@@ -1,4 +1,4 @@
-"""The courses of possible worlds: each member of a prediction, with what it showed on the way."""
+"""The course of each possible world: its progress over time."""
 
 from __future__ import annotations
 

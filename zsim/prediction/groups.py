@@ -1,4 +1,4 @@
-"""Groups of a dRAID that have lost a child: their share of the data, and miniatures that have some."""
+"""Degraded groups of a dRAID: their share of the data, and miniatures that contain some."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nothing names or bounds, said first."""
+"""What is neither stated nor bounded by what is stated: printed first."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _memory(case: Case) -> list[str]:
     if not scans or case.scan_memory is not None or case.facts.block_list is not None:
         return []
     history = case.stated_history()
-    recipe = history_recipe(history, case.vdevs, case.allocator, case.release, case.fill, history.rounds)
+    recipe = history_recipe(history, case.empty_pool, case.fill, history.rounds)
     vdevs = len(case.layout.data) if case.operation == "resilver" else 1
     records = case.alloc / vdevs / (mean_record_bytes(recipe) * expansion(recipe))
     needed = int(records * (SIO_BYTES + DVA_BYTES) * case.release.tunables["zfs_scan_mem_lim_fact"])

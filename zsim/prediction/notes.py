@@ -1,4 +1,4 @@
-"""What a reader is told of the pools that were simulated, beside the answer."""
+"""Notes about the simulated pools, printed with the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same worlds without what slows the pool that was stated: its load, its slow drives."""
+"""Predictions on the same worlds without a stated burden: its load, its slow drives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the runs of a prediction tell at any moment: quantiles, their errors, what they depend on."""
+"""Quantiles and errors from the runs that a prediction has so far, and what they depend on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.normal import Z90
+from zsim.base.constants import Z90
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.prediction.answer.records import Driver

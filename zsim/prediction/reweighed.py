@@ -1,4 +1,4 @@
-"""The same prediction once more is known of the pool: worlds that have been run are weighed anew."""
+"""Update a prediction with new evidence: worlds that have been run are weighed again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was stated, in the units in which it is stated; and the assumptions as they were simulated."""
+"""Stated values in the units in which they were stated; assumptions as they were simulated."""
 
 from __future__ import annotations
 

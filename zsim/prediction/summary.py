@@ -1,4 +1,4 @@
-"""From the members' runs to the answer: quantiles, who is busy with what, what would change it."""
+"""From the members' runs to the answer: quantiles, utilisation, bottleneck, breakdown."""
 
 from __future__ import annotations
 

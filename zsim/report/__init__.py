@@ -1,1 +1,1 @@
-"""Tables, plots and single-file HTML pages made from predictions and other results."""
+"""report: tables, plots and single-file HTML pages of results."""

@@ -1,4 +1,4 @@
-"""Series and tables as columns in a file: Parquet, with the schema version in its metadata, or CSV."""
+"""Tables as files: Parquet, with the schema version in its metadata, or CSV."""
 
 from __future__ import annotations
 

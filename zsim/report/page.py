@@ -1,4 +1,4 @@
-"""A single-file HTML report: text, tables and inline SVG, no script, nothing fetched from elsewhere."""
+"""A single-file HTML report: text, tables and inline SVG; no scripts, nothing loaded from elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables for the terminal, for Markdown and for CSV: one grid, several forms."""
+"""Tables for the terminal, for Markdown and for CSV."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""scan: which block comes next: traversal, sorted queues, sequential rebuild."""
+"""scan: in which order blocks are visited: traversal, sorted queues, sequential rebuild."""

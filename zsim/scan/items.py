@@ -1,4 +1,4 @@
-"""Items of a scan: what it can visit or issue, as the engines take it."""
+"""Items of a scan: what it can visit or issue, in the form the engines need."""
 
 from __future__ import annotations
 

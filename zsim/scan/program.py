@@ -1,4 +1,4 @@
-"""The scan's order as data: which metadata is read, which block is issued, in which order.
+"""The order of a scan as data: which metadata is read, which block is issued, when.
 
 `traversal_program` turns a block table into the depth-first walk of `dsl_scan` (post-order: a block is
 issued after its subtree); the orders of a sorted scan's issue phase are `zsim.scan.sorted`.

@@ -1,4 +1,4 @@
-"""Blocks that a scan does not see as they are listed: rewritten by its start or later, or there only once."""
+"""Blocks that a scan does not find where the block list says: rewritten before or during it."""
 
 from __future__ import annotations
 

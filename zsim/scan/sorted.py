@@ -1,4 +1,4 @@
-"""The sorted scan's queues: what a visited block becomes, when it is issued, and what memory it takes."""
+"""The queues of a sorted scan: what a visited block becomes, when it is issued, and its memory."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is asked for: the scenario, the layout grammar, the ZFS releases, and the catalogue of models."""
+"""scenario: what is asked: fields, layout grammar, ZFS releases, and the catalogue of models."""

@@ -1,4 +1,4 @@
-"""What a caller asks for, as a scenario: a layout, a file, a scenario, and fields over it."""
+"""Make a scenario of what a caller gives: a layout, a file, a scenario, with fields over it."""
 
 from __future__ import annotations
 

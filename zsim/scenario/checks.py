@@ -1,4 +1,4 @@
-"""What cannot be true together in one scenario, said before anything is computed."""
+"""Combinations of fields that are impossible, refused before anything is computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each field of a scenario means, in one clause: for the JSON Schema, for messages and for help.
+"""The meaning of each field of a scenario in one clause: for the JSON Schema, messages and help.
 
 Names of other fields stand in braces: flags write them as they are typed.
 """

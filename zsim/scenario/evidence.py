@@ -1,4 +1,4 @@
-"""Evidence: what the same pool has already shown, as a scenario carries it.
+"""Evidence: what the same pool has already shown, as a scenario states it.
 
 Each observation is what a command printed, in SI and without interpretation.  What it says of the pool that
 is simulated is decided in `zsim.prediction`; where it is read from pasted output is `zsim.observe`.
@@ -35,7 +35,7 @@ class _Observation(SaidInOneSentence):
 
 
 class FinishedScan(_Observation):
-    """A scrub, resilver or rebuild that came to its end on this pool."""
+    """A finished scrub, resilver or rebuild on this pool."""
 
     what: Literal["finished"] = "finished"
     kind: ScanKind = Field(description="scrub, resilver, rebuild, heal, expand or remove")

@@ -1,4 +1,4 @@
-"""Evidence as one types it: ``scrub=25h17m``, ``resilver=11h,alloc=12.1T,date=2026-05-03``."""
+"""Evidence as it is typed: ``scrub=25h17m``, ``resilver=11h,alloc=12.1T,date=2026-05-03``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fields of a scenario take, for type checkers: text with units is as good as a number in SI."""
+"""Types of scenario fields as keyword arguments: text with units is accepted as well as SI numbers."""
 
 from __future__ import annotations
 

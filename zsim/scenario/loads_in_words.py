@@ -1,4 +1,4 @@
-"""Loads as people say them: ``backup 100MB/s 22:00-06:00``, ``reads 200/s``, ``database 30%``, a fio job."""
+"""Loads in words: ``backup 100MB/s 22:00-06:00``, ``reads 200/s``, ``database 30%``, a fio job."""
 
 from __future__ import annotations
 

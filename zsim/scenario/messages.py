@@ -1,4 +1,4 @@
-"""What pydantic finds wrong, said in one sentence with the field's name."""
+"""Errors of pydantic as one sentence with the name of the field."""
 
 from __future__ import annotations
 

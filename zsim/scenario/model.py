@@ -1,4 +1,4 @@
-"""The scenario: what is asked, as far as it is stated.
+"""The scenario: what the user stated.
 
 A field that is None was not stated.  `zsim.case.resolve` supplies what is missing and lists every
 assumption it makes.

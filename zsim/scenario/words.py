@@ -1,4 +1,4 @@
-"""What fields are called in text that people read, and in which units their values stand there."""
+"""Names of fields in printed text, and the units of their values there."""
 
 from __future__ import annotations
 

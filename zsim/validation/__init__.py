@@ -1,1 +1,1 @@
-"""Predictions held against measurements, case by case, each claim with a stated tolerance."""
+"""validation: predictions compared with measurements, case by case, each claim with a tolerance."""

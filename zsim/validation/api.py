@@ -1,4 +1,4 @@
-"""`validate`: run the cases that were asked for and return what came of it."""
+"""`validate`: run validation cases and return the outcome."""
 
 from __future__ import annotations
 
@@ -112,14 +112,14 @@ def validate(
     Parameters
     ----------
     names : sequence of str
-        Names of cases, or patterns with ``*`` and ``?``; all if empty.
+        Names of cases, or patterns with ``*`` and ``?``; by default all.
     paths : iterable of str or Path, optional
-        Where the cases are; by default those that come with zsim.
+        Where the cases are; by default those included in zsim.
     population : {"given", "recipe"}
         Whether a run that brings its block list is simulated on that list or on one made from its recipe.
     eta : bool
-        Whether runs of real OpenZFS are taken as scans that run, of pools of which nobody says what is on
-        them, and asked for their end; other cases are left out.
+        Whether to treat runs of real OpenZFS as running scans on pools with unknown contents, and to
+        predict their end; other cases are left out.
     seed : int
         Of every random choice.
     jobs : int, optional

@@ -1,4 +1,4 @@
-"""Finds validation cases under a path, and gives every one a name of its own."""
+"""Find validation cases under a path, and give each a name of its own."""
 
 from __future__ import annotations
 

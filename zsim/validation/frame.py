@@ -1,4 +1,4 @@
-"""What a validation case and its claims are, and the formats that cases come in.
+"""What validation cases and claims are, and the formats of cases.
 
 A format is a module with two functions::
 

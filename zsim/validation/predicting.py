@@ -1,4 +1,4 @@
-"""The one door from the cases to `zsim.prediction` and timelines: fields in, plain numbers out."""
+"""The only access of cases to `zsim.prediction` and timelines: fields in, plain numbers out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads one number out of a prediction by a short expression, as the claims of ``case.toml`` name it.
+"""Read one number from a prediction by a short expression, as claims of ``case.toml`` name it.
 
 ::
 

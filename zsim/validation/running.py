@@ -1,4 +1,4 @@
-"""Runs validation cases, one process a core, and makes sure that every case gets its claims."""
+"""Run validation cases, one process per core; every case gets its claims, even if it fails."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""vdevs: block to child I/Os; one object a kind, see `zsim.vdevs.kind`."""
+"""vdevs: from a block to child I/Os; one object for each kind of vdev, see `zsim.vdevs.kind`."""

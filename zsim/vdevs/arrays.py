@@ -1,4 +1,4 @@
-"""The vdev maps over whole arrays of blocks (numpy, nothing compiled): sizes, and who holds what."""
+"""The vdev maps over whole arrays of blocks (numpy): sizes, and which child holds what."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of vdevs for compiled code: each function of `Kernels`, by the number of the kind.
+"""The kinds of vdevs in compiled code: each function of `Kernels`, by the number of the kind.
 
 A chain of comparisons, one a kind, is made of the registered kinds; the compiler puts what it calls into it.
 """

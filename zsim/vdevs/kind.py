@@ -1,4 +1,4 @@
-"""What a kind of top-level vdev is: one object a kind, and everything that asks about kinds asks it.
+"""The interface of a kind of top-level vdev; code that depends on the kind asks this object.
 
 A kind is one file in `zsim/vdevs/kinds` that ends in ``KIND = ...``; nothing else names it.  The rest of zsim
 finds it by its name in a `VdevSpec` (`kind_of`), compiled code by its number (`zsim.vdevs.dispatch`).  How to

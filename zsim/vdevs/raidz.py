@@ -1,4 +1,4 @@
-"""RAID-Z: which child holds which bytes of a block.  Exact, and cheap enough to be called per child I/O.
+"""RAID-Z: which child holds which bytes of a block.
 
 Offsets are in the top-level vdev's address space (``width`` times a child's), child offsets in the
 child's; both leave out the 4 MiB label and boot area at the front of every leaf.

@@ -1,4 +1,4 @@
-"""Ranges of addresses cut into pieces."""
+"""Cut ranges of addresses into pieces."""
 
 from __future__ import annotations
 

@@ -4,28 +4,18 @@ import math
 
 import pytest
 
+from tests.pastes import status
 from zsim.observe.evidence import pool_histograms
 from zsim.observe.evidence.activity import Samples
 from zsim.observe.outputs import Remark
 from zsim.observe.pool_import.importing import import_pasted
 
-STATUS = """\
-  pool: tank
- state: DEGRADED
-  scan: resilver in progress since Sun Nov 22 08:11:03 2026
-\t1.20T / 1.20T scanned, 310G / 1.20T issued at 141M/s
-\t155G resilvered, 25.23% done, 01:51:40 to go
-config:
-
-\tNAME               STATE     READ WRITE CKSUM
-\ttank               DEGRADED     0     0     0
-\t  mirror-0         DEGRADED     0     0     0
-\t    sda            ONLINE       0     0     0
-\t    sdb            ONLINE       0     0     0  (resilvering)
-
-errors: No known data errors
-
-"""
+STATUS = status(
+    "resilver in progress since Sun Nov 22 08:11:03 2026\n"
+    "\t1.20T / 1.20T scanned, 310G / 1.20T issued at 141M/s\n"
+    "\t155G resilvered, 25.23% done, 01:51:40 to go",
+    "mirror-0 DEGRADED\n  sda\n  sdb (resilvering)",
+)
 WAITS = """\
 {name}         total_wait     disk_wait    syncq_wait    asyncq_wait
 latency      read  write   read  write   read  write   read  write  scrub   trim  rebuild

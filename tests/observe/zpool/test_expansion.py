@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import pastes
 from zsim.observe.pool_import.importing import import_pool
 from zsim.observe.zdb.configuration import read_config
 from zsim.observe.zpool.expansion import read_removal
@@ -129,24 +130,13 @@ def test_an_expansion_that_runs_gets_a_finish_time() -> None:
     assert not any("sweep" in reason for reason in map(str, found.reasons))
 
 
-REMOVED = """  pool: tank
- state: ONLINE
-  scan: scrub repaired 0B in 05:00:00 with 0 errors on Sun Nov  8 05:24:01 2026
-remove: Evacuation of mirror-1 in progress since Sun Nov 22 08:11:03 2026
-\t1.20T copied out of 5.60T at 94.5M/s, 21.43% done, 13h33m to go
-config:
-
-\tNAME        STATE     READ WRITE CKSUM
-\ttank        ONLINE       0     0     0
-\t  mirror-0  ONLINE       0     0     0
-\t    sda     ONLINE       0     0     0
-\t    sdb     ONLINE       0     0     0
-\t  mirror-1  ONLINE       0     0     0
-\t    sdc     ONLINE       0     0     0
-\t    sdd     ONLINE       0     0     0
-
-errors: No known data errors
-"""
+REMOVED = pastes.status(
+    "scrub repaired 0B in 05:00:00 with 0 errors on Sun Nov  8 05:24:01 2026\n"
+    "remove: Evacuation of mirror-1 in progress since Sun Nov 22 08:11:03 2026\n"
+    "\t1.20T copied out of 5.60T at 94.5M/s, 21.43% done, 13h33m to go",
+    pastes.MIRRORS,
+    state="ONLINE",
+)
 SCRUB = """  scan: scrub in progress since Sun Nov 22 08:11:03 2026
 \t2.10T / 6.00T scanned at 400M/s, 1.50T / 6.00T issued at 300M/s
 \t0B repaired, 25.00% done, 04:22:00 to go

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from tests import pastes
 from zsim.cli.main import main
 from zsim.observe.pool_import.importing import import_pasted
 from zsim.observe.zpool.status import read_scan, read_status
@@ -98,9 +99,6 @@ def test_a_table_alone_is_of_the_pool_in_its_first_row():
     assert found.scenario.old_drive == "missing"
 
 
-WARNED = "raidz1-0 ONLINE 0 0 0"
-
-
 @pytest.mark.parametrize(
     ("words", "drive"),
     [
@@ -176,43 +174,23 @@ def test_a_drive_that_waits_is_told_even_where_none_is_repaired():
     assert any(note.startswith("1 drive awaits a resilver") for note in import_pasted(status(waits)).notes)
 
 
-MOVES = """\
-  pool: tank
- state: ONLINE
-{moves}
-config:
-
-\tNAME          STATE     READ WRITE CKSUM
-\ttank          ONLINE       0     0     0
-\t  mirror-0    ONLINE       0     0     0
-\t    sda       ONLINE       0     0     0
-\t    sdb       ONLINE       0     0     0
-\t  mirror-1    ONLINE       0     0     0
-\t    sdc       ONLINE       0     0     0
-\t    sdd       ONLINE       0     0     0
-
-errors: No known data errors
-"""
-REMOVAL = """\
-remove: Evacuation of mirror-1 in progress since Thu Mar 14 09:01:33 2024
-\t412G copied out of 1.91T at 188M/s, 21.04% done, 2h20m to go"""
 PAUSED = """\
-  scan: scrub paused since Sun Jun  9 18:22:31 2024
+scrub paused since Sun Jun  9 18:22:31 2024
 \tscrub started on Sun Jun  9 00:24:01 2024
 \t1.2T / 3.3T scanned, 1.1T / 3.3T issued
 \t0B repaired, 33.3% done"""
 
 
 @pytest.mark.parametrize(
-    ("moves", "said"),
+    ("scan", "said"),
     [
-        (REMOVAL, "a removal is running"),
+        (f"none requested\n{pastes.REMOVAL}", "a removal is running"),
         (PAUSED, "the scrub is paused, and nothing continues until it is resumed"),
     ],
 )
-def test_decide_says_why_there_is_nothing_to_choose(moves, said, tmp_path, capsys):
+def test_decide_says_why_there_is_nothing_to_choose(scan, said, tmp_path, capsys):
     pasted = tmp_path / "status.txt"
-    pasted.write_text(MOVES.format(moves=moves))
+    pasted.write_text(pastes.status(scan, pastes.MIRRORS, state="ONLINE"))
     assert main(["decide", str(pasted)]) == 2
     assert said in capsys.readouterr().err
 

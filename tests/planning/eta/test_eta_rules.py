@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.observe.zpool.test_pastes_as_made import MOVES, REMOVAL
+from tests import pastes
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import read_status
 from zsim.planning.eta import reading, reasons
@@ -379,21 +379,24 @@ def test_a_scan_of_another_kind_or_begin_is_another_scan() -> None:
     assert reading._is_same(last, one(at=AT, state="paused"))
 
 
-SCRUB = """  scan: scrub in progress since Thu Mar 14 08:11:03 2024
+SCRUB = """\
+scrub in progress since Thu Mar 14 08:11:03 2024
 \t2.10T / 3.00T scanned at 400M/s, 1.50T / 3.00T issued at 300M/s
-\t0B repaired, 50.00% done, 01:22:00 to go
-"""
+\t0B repaired, 50.00% done, 01:22:00 to go"""
 
 
 def test_a_removal_beside_a_scrub_is_not_in_the_answer_and_one_alone_is() -> None:
-    beside = reading.read_paste(MOVES.format(moves=SCRUB + REMOVAL))
+    def read(scan: str) -> reading.Paste:
+        return reading.read_paste(pastes.status(scan, pastes.MIRRORS, state="ONLINE"))
+
+    beside = read(f"{SCRUB}\n{pastes.REMOVAL}")
     assert beside.scenario.operation == "scrub"
     words = "the removal of mirror-1 at 21.04 % that is running too is not in this answer"
     assert words in beside.notes
-    alone = reading.read_paste(MOVES.format(moves=REMOVAL))
+    alone = read(f"none requested\n{pastes.REMOVAL}")
     assert alone.scenario.operation == "remove"
     assert not any("beside" in each for each in alone.notes)
-    assert not any("beside" in each for each in reading.read_paste(MOVES.format(moves=SCRUB.rstrip())).notes)
+    assert not any("beside" in each for each in read(SCRUB).notes)
 
 
 def imported(**stated: Any) -> Any:

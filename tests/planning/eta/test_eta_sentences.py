@@ -75,13 +75,25 @@ def test_what_no_calendar_has_is_said_so() -> None:
         (None, "", "zpool gives no estimate."),
         (None, "it has not begun", "zpool gives no estimate: it has not begun."),
         (3 * HOUR, "", "zpool says 3 h, which agrees."),
-        (30.0, "", "zpool says less than a minute, sooner than expected here, but within the interval."),
         (2 * HOUR, "it counts what is skipped", "zpool says 2 h, too little: it counts what is skipped."),
         (4 * HOUR, "it counts what is skipped", "zpool says 4 h, too much: it counts what is skipped."),
     ],
 )
 def test_what_zpool_says_is_held_against_the_answer(seconds: float | None, why: str, words: str) -> None:
     assert one("zpool ", zpool_remaining_s=seconds, zpool_why=why) == words
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [
+        (HOUR, "zpool says less than a minute, sooner than expected here, but within the interval."),
+        (60.0, "zpool says less than a minute, which agrees."),
+    ],
+)
+def test_no_minute_to_go_is_less_than_a_minute(left: float, words: str) -> None:
+    changes = {"zpool_remaining_s": 30.0, "remaining_s": Span(left / 2, left, 2 * left)}
+    assert one("zpool ", zpool_says_no_minute=True, **changes) == words
+    assert one("zpool ", **changes).startswith("zpool says 30 s, ")
 
 
 def test_what_is_left_is_told_by_parts_that_count() -> None:

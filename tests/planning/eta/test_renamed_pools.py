@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from tests.pastes import status
 from zsim.base.errors import InputError
 from zsim.observe.pool_import.importing import import_pasted
 from zsim.observe.zpool.status import read_status, under_one_name
 from zsim.planning.eta.reading import read_paste
 
-STATUS = """  pool: tank
- state: ONLINE
-  scan: resilver in progress since Fri Nov 27 05:30:00 2026
-\t5.00T / 5.00T scanned, 2.10T / 5.00T issued at 188M/s
-\t350G resilvered, 42.00% done, 04:24:00 to go
-config:
-
-\tNAME        STATE     READ WRITE CKSUM
-\ttank        ONLINE       0     0     0
-\t  mirror-0  ONLINE       0     0     0
-\t    sda     ONLINE       0     0     0
-\t    sdb     ONLINE       0     0     0  (resilvering)
-
-errors: No known data errors
-"""
+STATUS = status(
+    "resilver in progress since Fri Nov 27 05:30:00 2026\n"
+    "\t5.00T / 5.00T scanned, 2.10T / 5.00T issued at 188M/s\n"
+    "\t350G resilvered, 42.00% done, 04:24:00 to go",
+    "mirror-0\n  sda\n  sdb (resilvering)",
+    state="ONLINE",
+)
 LATER = STATUS.replace("tank", "data").replace("2.10T", "2.60T").replace("42.00%", "52.00%")
 
 

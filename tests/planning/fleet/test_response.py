@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zsim.base.normal import Z90
+from zsim.base.constants import Z90
 from zsim.planning.fleet.api import _enough, fleet
 from zsim.planning.fleet.response import FillResponse, tabulated
 from zsim.planning.fleet.spec import Fleet, Pools

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from tests.planning.test_pictures import of_risk
+from zsim.base.constants import Z90, Z975
 from zsim.base.errors import InputError
-from zsim.base.normal import Z90, Z975
 from zsim.case.resolve import resolve
 from zsim.planning.risk import api, evaluate, reliability, wording
 from zsim.planning.risk.evaluate import (

@@ -47,7 +47,7 @@ def test_only_effects_larger_than_their_error_are_told() -> None:
 
 def test_the_time_with_the_defaults_is_that_of_a_prediction() -> None:
     pool = Scenario.from_dict(POOL | {"release": "openzfs-2.3"})
-    assert answer("openzfs-2.3").default_s == predict(pool, extent="row").resilver_s.p50
+    assert answer("openzfs-2.3").default_s == predict(pool, portion="row").resilver_s.p50
 
 
 def test_only_knobs_that_the_release_has_are_tried() -> None:

@@ -16,7 +16,6 @@ from tests.pool.kernels.spaces import (
     set_free,
     space,
 )
-from zsim.base.sorting import sort_in_place
 from zsim.pool.fragmentation import TABLES
 from zsim.pool.simulator.metaslabs import end_txg, log_free
 from zsim.pool.simulator.segments import (
@@ -35,6 +34,7 @@ from zsim.pool.simulator.segments import (
     take_units,
     top_bucket,
 )
+from zsim.pool.sorting import sort_in_place
 from zsim.vdevs.kind import VdevSpec
 
 MAPS = st.lists(st.booleans(), min_size=24, max_size=24)

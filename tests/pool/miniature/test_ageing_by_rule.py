@@ -13,7 +13,8 @@ from zsim.base.errors import InputError
 from zsim.pool.fragmentation import fragmentation
 from zsim.pool.miniature import ageing
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
-from zsim.pool.recipes.histories import History, load_history
+from zsim.pool.miniature.shape import MiniatureSize
+from zsim.pool.recipes.histories import EmptyPool, History, load_history
 from zsim.pool.recipes.recipe import Growth, Overwrite, pool_of
 from zsim.scenario.releases.profile import load_release
 
@@ -22,11 +23,13 @@ PLAIN = replace(load_history("vm-host"), snapshots=0, overwritten=0.1, removed=0
 HELD = replace(PLAIN, snapshots=2, overwritten=0.05)
 
 
-def aged(history: History = PLAIN, layout: str = "raidz1x4", **more: object) -> AgedPool:
+def aged(
+    history: History = PLAIN, layout: str = "raidz1x4", growth: Growth | None = None, **more: object
+) -> AgedPool:
     release = load_release("2.3.9")
-    vdevs, style = pool_of(layout, TB, release)
-    asked: dict[str, object] = {"fill": 0.5, "max_blocks": 1200, "seed": 3, **more}
-    return aged_pool(history, vdevs, style, release, **asked)  # type: ignore[arg-type]
+    pool = EmptyPool(*pool_of(layout, TB, release), release, growth=growth or Growth())
+    asked: dict[str, object] = {"fill": 0.5, "size": MiniatureSize(1200), "seed": 3, **more}
+    return aged_pool(history, pool, **asked)  # type: ignore[arg-type]
 
 
 def test_without_a_frag_the_history_is_run_as_many_rounds_as_it_has() -> None:
@@ -131,12 +134,12 @@ def test_vdevs_that_were_added_come_to_be_as_full_as_they_are_to_be() -> None:
     fills = [0.7, 0.3]
     vdevs, _ = pool_of("2*mirror2", TB, "2.3.9")
     growth = Growth.to_fills(fills, [each.slab_bytes * each.slab_count for each in vdevs])
-    found = aged(layout="2*mirror2", growth=growth, max_blocks=3000)
+    found = aged(layout="2*mirror2", growth=growth, size=MiniatureSize(3000))
     table = found.miniature.own_table()
     for number, each in enumerate(found.miniature.recipe.vdevs):
         used = table.dva_asize[table.dva_vdev == number].sum() / (each.slab_bytes * each.slab_count)
         assert used == pytest.approx(fills[number], abs=0.03)
-    with_frag = aged(layout="2*mirror2", growth=growth, max_blocks=3000, frag=0.2)
+    with_frag = aged(layout="2*mirror2", growth=growth, size=MiniatureSize(3000), frag=0.2)
     assert with_frag.frag == pytest.approx(0.2, abs=0.03)
 
 

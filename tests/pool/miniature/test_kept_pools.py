@@ -30,10 +30,10 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 @pytest.mark.parametrize("changes", [{}, {"frag": 0.3}, {"operation": "scrub"}, {"operation": "rebuild"}])
 def test_predictions_leave_the_pools_as_they_were(changes: dict[str, object], runs: list[float]) -> None:
     stated = {**STATED, "layout": "mirror2", **changes}
-    first = predict_case(case_of(Scenario.from_dict(stated)), extent="row")
+    first = predict_case(case_of(Scenario.from_dict(stated)), portion="row")
     ran = len(runs)
     assert ran > 0
-    again = predict_case(case_of(Scenario.from_dict(stated)), extent="row")
+    again = predict_case(case_of(Scenario.from_dict(stated)), portion="row")
     assert len(runs) == ran
     assert again.model_dump() == first.model_dump()
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
-from zsim.pool.miniature.shape import MAX_SLABS, Miniature, miniature_of, reduce_recipe
-from zsim.pool.recipes.histories import history_names, load_history
+from zsim.pool.miniature.shape import MAX_SLABS, Miniature, MiniatureSize, miniature_of, reduce_recipe
+from zsim.pool.recipes.histories import EmptyPool, history_names, load_history
 from zsim.pool.recipes.recipe import FileSizes, Fill, Overwrite, PoolRecipe, Remove, TopLevel, pool_of
 from zsim.pool.simulator.population import HistoryRun
 from zsim.pool.statistics import PopulationStatistics, describe
@@ -22,7 +22,7 @@ def recipe_for(layout: str, leaf: int, release: str = "2.3.9") -> PoolRecipe:
 
 
 def built(recipe: PoolRecipe, max_blocks: int, seed: int = 0, vdev: int = 0) -> Miniature:
-    reduced, numbers = reduce_recipe(recipe, max_blocks, vdev)
+    reduced, numbers = reduce_recipe(recipe, MiniatureSize(max_blocks), vdev)
     history = HistoryRun(reduced, seed)
     history.run(*reduced.steps)
     return miniature_of(recipe, history, numbers)
@@ -80,10 +80,9 @@ def average(found: list[PopulationStatistics], name: str) -> float:
 
 def states_of(name: str, blocks: int, release: str, seeds: range) -> list[PopulationStatistics]:
     profile = load_release(release)
-    vdevs, style = pool_of("raidz2x6", 4 * TB, profile)
+    pool = EmptyPool(*pool_of("raidz2x6", 4 * TB, profile), profile)
     aged: list[AgedPool] = [
-        aged_pool(load_history(name), vdevs, style, profile, 0.6, max_blocks=blocks, seed=seed)
-        for seed in seeds
+        aged_pool(load_history(name), pool, 0.6, size=MiniatureSize(blocks), seed=seed) for seed in seeds
     ]
     return [describe(each.miniature.table, each.miniature.recipe.vdevs) for each in aged]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from zsim.pool.miniature.ageing import aged_pool
-from zsim.pool.miniature.shape import LEAST_TXGS
+from zsim.pool.miniature.shape import LEAST_TXGS, MiniatureSize
 from zsim.pool.simulator.files import expansion
 from zsim.prediction.api import case_of, predict
 from zsim.scenario.model import Scenario
@@ -28,7 +28,7 @@ def test_eighty_drives_of_small_files_are_answered(more):
 @pytest.mark.parametrize("fill", [0.0001, 0.005, 0.02])
 def test_the_last_txg_takes_a_pool_little_beyond_its_fill(layout, fill):
     case = case_of(Scenario(layout=layout, fill=fill, history="maildir", drive_size="64GB"))
-    pool = aged_pool(case.history, case.vdevs, case.allocator, case.release, fill, max_blocks=5000)
+    pool = aged_pool(case.history, case.empty_pool, fill, size=MiniatureSize(5000))
     recipe = pool.miniature.recipe
     assert recipe.txg_bytes * expansion(recipe) * LEAST_TXGS <= fill * recipe.space
     assert fill <= pool.fill < 1.12 * fill

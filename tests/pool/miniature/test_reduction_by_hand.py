@@ -36,6 +36,7 @@ from zsim.pool.miniature.shape import (
     MIN_TXG_BYTES,
     TXG_SHARE,
     Miniature,
+    MiniatureSize,
     _reduce_vdev,
     fitted,
     reduce_recipe,
@@ -74,7 +75,7 @@ def test_a_miniature_has_room_for_so_many_blocks_in_whole_halvings_of_metaslabs(
     layout: str, blocks: int, fill: float
 ) -> None:
     real = recipe(layout, fill=fill)
-    small, numbers = reduce_recipe(real, blocks, vdev=len(real.vdevs) - 1)
+    small, numbers = reduce_recipe(real, MiniatureSize(blocks), vdev=len(real.vdevs) - 1)
     held = small.space * fill / expansion(real) / mean_record_bytes(real)
     least = 2 * len(numbers) * MIN_SLAB_BYTES * fill / expansion(real) / mean_record_bytes(real)
     assert 0.9 * blocks < held < max(1.1 * blocks, 1.5 * least)
@@ -102,7 +103,7 @@ def test_a_reduced_metaslab_holds_forty_blocks_and_is_of_two_mebibytes_at_least(
 ) -> None:
     """Halved from its size as often as leaves it no smaller: less than twice as much."""
     real = recipe("mirror2", records=(RecordClass(record),))
-    (small,) = reduce_recipe(real, blocks)[0].vdevs
+    (small,) = reduce_recipe(real, MiniatureSize(blocks))[0].vdevs
     least = max(2 * MIB, 40 * record * expansion(real))
     assert least <= small.slab_bytes
     room = small.slab_bytes * small.slab_count
@@ -120,20 +121,21 @@ def test_a_metaslab_of_a_draid_lies_on_all_drives_twice_at_least() -> None:
     """Of 16 MiB on each of 40 children, whatever the blocks; a scan finds the metaslabs in four heaps."""
     real = recipe("draid2:8d:42c:2s")
     for heaps, few in ((8, True), (0, False)):
-        (small,) = reduce_recipe(real, 150_000, heaps=heaps, turns=True)[0].vdevs
+        (small,) = reduce_recipe(real, MiniatureSize(150_000, heaps=heaps, turns=True))[0].vdevs
         assert small.slab_bytes >= 2 * 40 * 16 * MIB
         assert (small.stretches == 4) is few
         # Few blocks lie in some eight all the same, and those of a rebuild in as many as of other vdevs.
-        assert 6 <= reduce_recipe(real, 3_000, heaps=heaps, turns=True)[0].vdevs[0].slab_count <= 10
-        assert reduce_recipe(real, 150_000, heaps=heaps)[0].vdevs[0].slab_bytes < 40 * 16 * MIB
+        (few_blocks,) = reduce_recipe(real, MiniatureSize(3_000, heaps=heaps, turns=True))[0].vdevs
+        assert 6 <= few_blocks.slab_count <= 10
+        assert reduce_recipe(real, MiniatureSize(150_000, heaps=heaps))[0].vdevs[0].slab_bytes < 40 * 16 * MIB
 
 
 def test_metaslabs_are_spread_evenly_or_stand_in_heaps() -> None:
     real = recipe("raidz2x6")
-    (plain,) = reduce_recipe(real, 20_000)[0].vdevs
+    (plain,) = reduce_recipe(real, MiniatureSize(20_000))[0].vdevs
     gaps = np.diff(plain.slab_starts()) / real.vdevs[0].slab_bytes
     assert gaps.max() - gaps.min() <= 1
-    (heaped,) = reduce_recipe(real, 20_000, heaps=8)[0].vdevs
+    (heaped,) = reduce_recipe(real, MiniatureSize(20_000, heaps=8))[0].vdevs
     assert (heaped.slab_bytes, heaped.slab_count) == (plain.slab_bytes, plain.slab_count)
     assert 8 <= heaped.stretches < heaped.slab_count
     starts = heaped.slab_starts()
@@ -143,22 +145,22 @@ def test_metaslabs_are_spread_evenly_or_stand_in_heaps() -> None:
 
 def test_what_fits_is_built_whole() -> None:
     real = recipe("mirror2", 4 * GIB)
-    small, numbers = reduce_recipe(real, 10**6)
+    small, numbers = reduce_recipe(real, MiniatureSize(10**6))
     assert small is real
     assert numbers == (0,)
 
 
 def test_vdevs_are_evenly_spaced_with_the_one_that_matters() -> None:
     real = recipe("20*raidz2x6")
-    assert reduce_recipe(real, 5000, vdev=0)[1] == (0, 5, 10, 15)
-    assert reduce_recipe(real, 5000, vdev=7)[1] == (2, 7, 12, 17)
-    assert reduce_recipe(real, 5000, vdev=7, most_vdevs=2)[1] == (7, 17)
+    assert reduce_recipe(real, MiniatureSize(5000), vdev=0)[1] == (0, 5, 10, 15)
+    assert reduce_recipe(real, MiniatureSize(5000), vdev=7)[1] == (2, 7, 12, 17)
+    assert reduce_recipe(real, MiniatureSize(5000, vdevs=2), vdev=7)[1] == (7, 17)
 
 
 def test_a_special_vdev_keeps_its_share_of_all_data_vdevs_and_steps_go_by_place() -> None:
     real = recipe("8*mirror2+special:mirror2")
     real = replace(real, steps=(Fill(0.2), AddVdev(8), AddVdev(1), AddVdev(2), Fill(0.5)))
-    small, numbers = reduce_recipe(real, 20_000)
+    small, numbers = reduce_recipe(real, MiniatureSize(20_000))
     assert numbers == (0, 2, 4, 6, 8)
     data = small.vdevs[0].slab_bytes * small.vdevs[0].slab_count
     special = small.vdevs[4].slab_bytes * small.vdevs[4].slab_count
@@ -169,14 +171,14 @@ def test_a_special_vdev_keeps_its_share_of_all_data_vdevs_and_steps_go_by_place(
 
 def test_txgs_and_files_are_small_shares_of_a_miniature() -> None:
     real = recipe("raidz2x6", txg_bytes=GIB)
-    small, _ = reduce_recipe(real, 20_000)
+    small, _ = reduce_recipe(real, MiniatureSize(20_000))
     held = small.space / expansion(real)
     assert small.txg_bytes == int(max(held * TXG_SHARE, MIN_TXG_BYTES))
     assert small.metadata_every == round(GIB / small.txg_bytes)
     assert small.fill_parts == int(min(small.metadata_every, held * FILL_SHARE / small.txg_bytes))
     assert small.piece_bytes == max(int(held / 40), MIN_FILE_BYTES)
     assert not small.whole_files
-    empty, _ = reduce_recipe(recipe("raidz2x6", fill=0.0001, txg_bytes=GIB), 2000)
+    empty, _ = reduce_recipe(recipe("raidz2x6", fill=0.0001, txg_bytes=GIB), MiniatureSize(2000))
     stored = 0.0001 * empty.space / expansion(empty)
     assert empty.txg_bytes <= stored / LEAST_TXGS
 

@@ -10,7 +10,8 @@ from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.pool.fragmentation import fragmentation, pool_fragmentation, slab_fragmentation
 from zsim.pool.miniature.ageing import aged_pool
-from zsim.pool.recipes.histories import DEFAULT_HISTORY, history_names, load_history
+from zsim.pool.miniature.shape import MiniatureSize
+from zsim.pool.recipes.histories import DEFAULT_HISTORY, EmptyPool, history_names, load_history
 from zsim.pool.recipes.recipe import TopLevel, pool_of
 from zsim.pool.statistics import describe
 from zsim.scenario.layout import VdevSpec
@@ -48,8 +49,8 @@ def test_the_catalogue_has_the_usual_uses_of_a_pool() -> None:
 @pytest.mark.parametrize("name", history_names())
 @pytest.mark.parametrize("fill", [0.3, 0.8])
 def test_a_history_ends_at_the_fill_asked_for(name: str, fill: float, release: ReleaseProfile) -> None:
-    vdevs, style = pool_of("raidz2x6", 4 * TB, release)
-    aged = aged_pool(load_history(name), vdevs, style, release, fill, max_blocks=8000)
+    pool = EmptyPool(*pool_of("raidz2x6", 4 * TB, release), release)
+    aged = aged_pool(load_history(name), pool, fill, size=MiniatureSize(8000))
     small = aged.miniature
     assert aged.fill == pytest.approx(fill, abs=0.03)
     assert small.table.allocated_bytes / small.recipe.space == pytest.approx(fill, abs=0.03)
@@ -60,17 +61,17 @@ def test_a_history_ends_at_the_fill_asked_for(name: str, fill: float, release: R
     ("name", "frag"), [("home-nas", 0.1), ("home-nas", 0.3), ("vm-host", 0.55), ("maildir", 0.5)]
 )
 def test_a_frag_asked_for_is_reached(name: str, frag: float, release: ReleaseProfile) -> None:
-    vdevs, style = pool_of("raidz2x6", 4 * TB, release)
-    aged = aged_pool(load_history(name), vdevs, style, release, 0.62, frag, max_blocks=12_000)
+    pool = EmptyPool(*pool_of("raidz2x6", 4 * TB, release), release)
+    aged = aged_pool(load_history(name), pool, 0.62, frag, size=MiniatureSize(12_000))
     assert aged.frag == pytest.approx(frag, abs=0.06)
     assert aged.rounds > 0
 
 
 def test_more_frag_means_more_and_longer_gaps(release: ReleaseProfile) -> None:
-    vdevs, style = pool_of("raidz2x6", 4 * TB, release)
+    pool = EmptyPool(*pool_of("raidz2x6", 4 * TB, release), release)
     history = load_history("home-nas")
     states = [
-        aged_pool(history, vdevs, style, release, 0.6, frag, max_blocks=12_000).miniature
+        aged_pool(history, pool, 0.6, frag, size=MiniatureSize(12_000)).miniature
         for frag in (0.1, 0.18, 0.26)
     ]
     runs = [describe(state.table, state.recipe.vdevs).exact for state in states]
@@ -89,17 +90,17 @@ def test_more_frag_means_more_and_longer_gaps(release: ReleaseProfile) -> None:
 def test_fill_and_frag_that_do_not_go_together_are_refused(
     name: str, fill: float, frag: float, words: str, release: ReleaseProfile
 ) -> None:
-    vdevs, style = pool_of("raidz2x6", 4 * TB, release)
+    pool = EmptyPool(*pool_of("raidz2x6", 4 * TB, release), release)
     with pytest.raises(InputError, match=words):
-        aged_pool(load_history(name), vdevs, style, release, fill, frag, max_blocks=3000)
+        aged_pool(load_history(name), pool, fill, frag, size=MiniatureSize(3000))
 
 
 def test_v28_knows_no_frag() -> None:
     release = load_release("freebsd-9.1")
-    vdevs, style = pool_of("raidz2x5", 2 * TB, release)
-    assert np.isnan(aged_pool(load_history(), vdevs, style, release, 0.5, max_blocks=3000).frag)
+    pool = EmptyPool(*pool_of("raidz2x5", 2 * TB, release), release)
+    assert np.isnan(aged_pool(load_history(), pool, 0.5, size=MiniatureSize(3000)).frag)
     with pytest.raises(InputError, match="knows no FRAG"):
-        aged_pool(load_history(), vdevs, style, release, 0.5, 0.2, max_blocks=3000)
+        aged_pool(load_history(), pool, 0.5, 0.2, size=MiniatureSize(3000))
 
 
 def one_size(exponent: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:

@@ -9,11 +9,10 @@ import pytest
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
-from zsim.pool.recipes.histories import History, history_recipe, load_history
+from zsim.pool.recipes.histories import EmptyPool, History, history_recipe, load_history
 from zsim.pool.recipes.recipe import (
     FileSizes,
     Fill,
-    Growth,
     KeepSnapshots,
     Overwrite,
     RecordClass,
@@ -51,7 +50,7 @@ def test_snapshots_hold_what_each_round_changes() -> None:
 
 def test_a_pool_to_which_nothing_was_added_has_the_plain_history() -> None:
     release = load_release("2.3.9")
-    made = history_recipe(PLAIN, *pool_of("mirror2", 10**12, release), release, 0.5, 1, growth=Growth())
+    made = history_recipe(PLAIN, EmptyPool(*pool_of("mirror2", 10**12, release), release), 0.5, 1)
     assert (made.steps, made.datasets, made.txg_bytes) == (PLAIN.steps(0.5, 1), 3, 1 << 20)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from zsim.base.errors import InputError
-from zsim.pool.recipes.histories import history_names, history_recipe, load_history
+from zsim.pool.recipes.histories import EmptyPool, history_names, history_recipe, load_history
 from zsim.pool.recipes.recipe import (
     AddVdev,
     Fill,
@@ -285,10 +285,11 @@ def test_the_mean_record_is_geometric_over_the_data() -> None:
 def test_a_history_on_a_pool_that_grew_has_aged_before() -> None:
     history, release = load_history("home-nas"), load_release("2.3.9")
     vdevs, own = pool_of("2*mirror2", 100 * GIB, release)
-    plain = history_recipe(history, vdevs, own, release, 0.6, 1)
+    plain = history_recipe(history, EmptyPool(vdevs, own, release), 0.6, 1)
     assert plain.steps == history.steps(0.6, 1)
-    grown = history_recipe(history, vdevs, own, release, 0.6, 1, growth=Growth(((0.4, (1,)),)))
+    growing = EmptyPool(vdevs, own, release, growth=Growth(((0.4, (1,)),)))
+    grown = history_recipe(history, growing, 0.6, 1)
     assert grown.steps == (*history.steps(0.4, 1), Fill(0.4), AddVdev(1), Fill(0.6))
     assert plain.metadata.pointers == 1024
     old = load_release("freebsd-9.1")
-    assert history_recipe(history, vdevs, own, old, 0.6).metadata.pointers == 128
+    assert history_recipe(history, EmptyPool(vdevs, own, old), 0.6).metadata.pointers == 128

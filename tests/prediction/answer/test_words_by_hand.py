@@ -400,4 +400,4 @@ def test_the_last_few_predictions_keep_their_runs(monkeypatch: pytest.MonkeyPatc
 
 def test_an_extent_that_is_none_is_refused_with_those_there_are() -> None:
     with pytest.raises(InputError, match='known are "all", "first screen", "row"'):
-        api.predict({"layout": "mirror2"}, extent="most")  # type: ignore[arg-type]
+        api.predict({"layout": "mirror2"}, portion="most")  # type: ignore[arg-type]

@@ -397,9 +397,9 @@ def test_what_lies_on_special_vdevs_is_compared_with_what_worlds_hold() -> None:
 def test_what_a_special_vdev_holds_tells_what_is_stored() -> None:
     """Next to nothing on it: large records, written once; a resilver of such a pool is quick."""
     own = Scenario.from_dict({**SPECIAL, "drive_size": "8TB", "seed": 3})
-    plain = predict(own, extent="row")
-    films = predict(own.replace(evidence="special=2.5G"), extent="row")
-    files = predict(own.replace(evidence="special=250G"), extent="row")
+    plain = predict(own, portion="row")
+    films = predict(own.replace(evidence="special=2.5G"), portion="row")
+    files = predict(own.replace(evidence="special=250G"), portion="row")
     assert films.resilver_s.p50 < plain.resilver_s.p50 < files.resilver_s.p50
     for each in (films, files):
         (used,) = each.evidence
@@ -418,7 +418,7 @@ def test_a_measurement_of_a_drive_does_not_widen_the_answer(plain: Prediction) -
 def test_more_than_any_world_holds_is_said() -> None:
     own = Scenario.from_dict({**SPECIAL, "drive_size": "8TB", "history": "media-server"})
     own = own.replace(special_small_blocks=0, evidence="special=900G")
-    (used,) = predict(own, extent="row").evidence
+    (used,) = predict(own, portion="row").evidence
     assert "the ALLOC of the special vdevs is 900G" in used.note
     assert "--special-small-blocks" in used.note
 

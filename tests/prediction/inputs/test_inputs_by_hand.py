@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from tests.prediction.samples import disks as case
+from zsim.base.constants import Z90
 from zsim.base.errors import InputError
-from zsim.base.normal import Z90
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.case.worlds import Choice

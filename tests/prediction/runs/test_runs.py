@@ -20,7 +20,7 @@ from zsim.engine.model import NOT_REPAIRED
 from zsim.planning.rows import answer_row
 from zsim.prediction.answer.brief import brief_text
 from zsim.prediction.answer.records import Alternative, Quantiles
-from zsim.prediction.api import Extent, case_of, predict, predict_case
+from zsim.prediction.api import Portion, case_of, predict, predict_case
 from zsim.prediction.inputs.clients import (
     LARGEST_LOG_BLOCK,
     Now,
@@ -359,7 +359,7 @@ def test_what_a_prediction_has_run_is_given_back_without_the_collector() -> None
 def test_what_is_not_asked_for_leaves_the_rest_as_it_is(fields: dict[str, Any]) -> None:
     stated = {"layout": "mirror2", "fill": 0.3, "drive_size": "1TB", "history": "backup-target", **fields}
     asked = case_of(Scenario.from_dict(stated))
-    whole, first, row = (predict_case(asked, extent=extent) for extent in get_args(Extent))
+    whole, first, row = (predict_case(asked, portion=portion) for portion in get_args(Portion))
     assert answer_row(row) == answer_row(first) == answer_row(whole)
     # What helps most and what clients wait come from the runs that were not asked for.
     more = ("What helps most", "Client latency:")
@@ -378,11 +378,11 @@ def test_less_of_an_answer_can_be_asked_for_in_python() -> None:
         "drive_size": "1TB",
         "history": "backup-target",
     }
-    first = predict(**stated, extent="first screen")
-    assert first == predict_case(case_of(Scenario.from_dict(stated)), extent="first screen")
+    first = predict(**stated, portion="first screen")
+    assert first == predict_case(case_of(Scenario.from_dict(stated)), portion="first screen")
     assert first.alternatives == ()
-    with pytest.raises(InputError, match='extent.*"row"'):
-        predict(**stated, extent=cast("Any", "rows"))
+    with pytest.raises(InputError, match='portion.*"row"'):
+        predict(**stated, portion=cast("Any", "rows"))
 
 
 def test_of_clients_that_nobody_stated_the_run_that_is_there_tells() -> None:

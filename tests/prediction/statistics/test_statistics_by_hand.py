@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zsim.base.normal import Z90
+from zsim.base.constants import Z90
 from zsim.case.worlds import Choice
 from zsim.prediction.inputs.ensemble import Unknown, normal_strata, places_of
 from zsim.prediction.statistics import level, response, sampling, sensitivity

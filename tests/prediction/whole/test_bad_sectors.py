@@ -27,7 +27,7 @@ POOL = {
 
 @cache
 def answer(**stated: object) -> Prediction:
-    return predict(Scenario.from_dict(POOL | stated), extent="first screen")
+    return predict(Scenario.from_dict(POOL | stated), portion="first screen")
 
 
 def worked(**stated: object) -> Work:

@@ -47,7 +47,7 @@ def test_the_slowest_drives_set_the_pace_until_all_are_exchanged() -> None:
 
     def p50(exchanged: int, seed: int = 0) -> float:
         larger = (f"{drive}:@16TB" for drive in range(exchanged))
-        return predict(scenario(*larger, seed=seed), extent="row").resilver_s.p50
+        return predict(scenario(*larger, seed=seed), portion="row").resilver_s.p50
 
     # One answer is known to some 2 %: the mean of four tells more.
     assert 0.9 < sum(p50(3, seed) / p50(0, seed) for seed in range(4)) / 4 < 1.02

@@ -32,7 +32,7 @@ def answer(**stated: object) -> Prediction:
 @cache
 def median(**stated: object) -> float:
     """Return the median duration [s], without the further runs of a whole answer."""
-    return predict(Scenario.from_dict(POOL | stated), extent="row").resilver_s.p50
+    return predict(Scenario.from_dict(POOL | stated), portion="row").resilver_s.p50
 
 
 @pytest.mark.parametrize("text", ["3:x3", "3:1%@200ms", "3:x5,on=7200s,off=72000s", "3:x2,0.5%@1s"])
@@ -78,9 +78,9 @@ def test_what_an_answer_says_of_the_pool_without_its_burdens_is_what_a_predictio
     """The ratio of one world would be another: two answers about one pool would contradict each other."""
     pool: dict[str, Any] = {"layout": "raidz2x8", "fill": 0.5}
     load, slow = ["random-read,rate=30,size=64K"], ["3:x3"]
-    both = predict(**pool, load=load, slow=slow, extent="first screen")
-    assert both.unloaded_s == predict(**pool, load="none", slow=slow, extent="row").resilver_s.p50
-    assert both.sick[0].sound_s == predict(**pool, load=load, extent="row").resilver_s.p50
+    both = predict(**pool, load=load, slow=slow, portion="first screen")
+    assert both.unloaded_s == predict(**pool, load="none", slow=slow, portion="row").resilver_s.p50
+    assert both.sick[0].sound_s == predict(**pool, load=load, portion="row").resilver_s.p50
     text = " ".join(bottleneck(both))
     assert "the slow source drive infinitely" not in text
 
@@ -215,7 +215,7 @@ def test_what_would_change_the_answer_counts_the_bad_sectors_too() -> None:
 
 def test_a_slow_drive_that_holds_nothing_up_is_no_bottleneck_of_its_own() -> None:
     large = {"recordsize": "1M", "drive": "generic-5400rpm-cmr", "drive_size": "18TB", "attached": "3:no-ncq"}
-    found = predict(POOL | large, extent="first screen")
+    found = predict(POOL | large, portion="first screen")
     assert [each.sets_pace for each in found.sick] == [False]
     assert any(leaf.role == "slow source" for leaf in found.leaves)
     assert "slow" not in f"{found.bottleneck.resource} {found.breakdown_of}"

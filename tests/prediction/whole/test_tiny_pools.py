@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from zsim.prediction.answer.prediction import Prediction
-from zsim.prediction.api import Extent, case_of, predict
+from zsim.prediction.api import Portion, case_of, predict
 from zsim.scenario.model import Scenario
 
 STATED = {
@@ -29,13 +29,13 @@ def scenario(**fields: Any) -> Scenario:
 
 
 @functools.cache
-def _kept(extent: Extent, words: str) -> Prediction:
-    return predict(Scenario.model_validate_json(words), extent=extent)
+def _kept(portion: Portion, words: str) -> Prediction:
+    return predict(Scenario.model_validate_json(words), portion=portion)
 
 
-def answer(extent: Extent = "all", **fields: Any) -> Prediction:
+def answer(portion: Portion = "all", **fields: Any) -> Prediction:
     """Return an answer; the same question is asked once."""
-    return _kept(extent, scenario(**fields).model_dump_json(exclude_unset=True))
+    return _kept(portion, scenario(**fields).model_dump_json(exclude_unset=True))
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_the_credit_of_the_throttle_counts_only_where_a_drive_may_have_several_r
             Scenario.from_dict(
                 stated | {"tunables": {"zfs_vdev_scrub_min_active": least, "zfs_vdev_nia_credit": credit}}
             ),
-            extent="row",
+            portion="row",
         ).resilver_s.p50
         for least in (1, 2)
         for credit in (1, 50)

@@ -1,4 +1,4 @@
-"""Pages that hold the code of a library that is at rest."""
+"""Give back the memory pages of loaded libraries that are not in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels made to machine code that needs nothing of numba: see `zsim.base.machine.native`, which calls them.
+"""Compile kernels to machine code that needs no numba; `zsim.base.machine.native` calls it.
 
 What compiled code asks of numba's runtime (memory for arrays of its own, and little else) is put into the
 object file beside it, so that only the C library is left to be found.

@@ -1,4 +1,4 @@
-"""What stands behind `zsim.base.jit`: compiled kernels with a cache that edits cannot make stale.
+"""Compile kernels with numba, and cache them so that an edited source never meets an old kernel.
 
 numba's own on-disk cache looks only at the file of the outermost function, so an edit in another
 kernel file would silently be ignored.  `zsim.base.machine.kernel_cache` finds kernels by a hash of *all*

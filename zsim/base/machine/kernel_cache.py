@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: found by what they were made of, kept where nobody else can write.
+"""The cache of compiled kernels on disk: keyed by their source, in a folder that nobody else can write.
 
 A file holds the SHA-256 of its content and a pickle, and a pickle can run anything: so the directory is the
 user's own and private, and what lies in a directory that others could write to is never read.  Where there

@@ -1,4 +1,4 @@
-"""How a process begins and ends that is ours alone: with little memory and few threads, and at once."""
+"""Start and end processes of our own quickly, with little memory and few threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels as machine code, called without numba: what a warm start needs.
+"""Call kernels that are machine code already, without importing numba, so that a second start is quick.
 
 numba takes longer to load than a prediction takes to compute.  So a kernel that Python calls is kept as an
 object file with one function in it, in numba's calling convention (`numba.core.callconv.CPUCallConv`: a

@@ -1,4 +1,4 @@
-"""Other processes of zsim: on how many cores, whether this Python can start one, and its environment."""
+"""Other processes of zsim: how many cores there are, whether one can be started, and its environment."""
 
 from __future__ import annotations
 

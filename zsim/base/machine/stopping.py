@@ -1,4 +1,4 @@
-"""What makes a simulation stop in the middle: each asks at every decision of its control plane."""
+"""Stop a simulation before its end: each asks at every decision of its control plane."""
 
 from __future__ import annotations
 

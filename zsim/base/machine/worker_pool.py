@@ -1,4 +1,4 @@
-"""Processes that share the work of one command: Ctrl-C is answered by the first process, which ends them."""
+"""Processes that share the work of one command; on Ctrl-C the first process answers and ends the others."""
 
 from __future__ import annotations
 

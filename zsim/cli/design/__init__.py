@@ -1,1 +1,1 @@
-"""Which layout, how likely is loss, how many spares: questions of months and years."""
+"""Commands for planning a pool: plan, risk, fleet."""

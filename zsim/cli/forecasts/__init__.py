@@ -1,1 +1,1 @@
-"""How long it takes: one question, several side by side, many over ranges, an old answer derived again."""
+"""Commands that predict resilver times: predict, compare, sweep, rerun, scenario."""

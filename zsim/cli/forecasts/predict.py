@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from zsim.prediction.answer.prediction import Prediction
-    from zsim.prediction.api import Extent
+    from zsim.prediction.api import Portion
     from zsim.scenario.model import Scenario
 
 
@@ -115,21 +115,21 @@ def said(prediction: Prediction, why: bool, verbose: bool, quiet: bool) -> Rende
     return as_renderable(prediction, (first, *rest(prediction, assumptions=verbose)))
 
 
-def compute(scenario: Scenario, extent: Extent = "all") -> Prediction:
+def compute(scenario: Scenario, portion: Portion = "all") -> Prediction:
     """Predict with a progress bar, and say so if the kernels have to be compiled first."""
     from zsim.prediction.api import case_of, predict_case
 
     case = case_of(scenario)
     with announced_compilation(), progress("simulating") as on_progress:
-        return predict_case(case, on_progress, extent)
+        return predict_case(case, on_progress, portion)
 
 
-def compute_or_tell(scenario: Scenario, as_json: bool, extent: Extent = "all") -> Prediction:
+def compute_or_tell(scenario: Scenario, as_json: bool, portion: Portion = "all") -> Prediction:
     """Predict; on Ctrl-C print what is known so far (not with --json, which is whole or not there)."""
     from zsim.prediction.answer.prediction import PredictionInterrupted
 
     try:
-        return compute(scenario, extent)
+        return compute(scenario, portion)
     except PredictionInterrupted as stop:
         if stop.partial is not None and not as_json:
             notice("interrupted; the results so far follow")

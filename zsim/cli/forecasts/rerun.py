@@ -1,4 +1,4 @@
-"""``zsim rerun``: derive a stored result again, and say what has changed since."""
+"""``zsim rerun``: compute a stored result again, and say what has changed since."""
 
 from __future__ import annotations
 

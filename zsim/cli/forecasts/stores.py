@@ -1,4 +1,4 @@
-"""``zsim sweep status|merge|export``: what is done with stores of answers."""
+"""``zsim sweep status|merge|export``: commands about stores of answers."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A pool that exists: what it prints, when it is done, what becomes of it, what to do now."""
+"""Commands about an existing pool: eta, decide, timeline, tune, import."""

@@ -1,4 +1,4 @@
-"""What a pasted status tells of a pool now: what runs, what of it is left, the drives by their names."""
+"""What a pasted status says about a pool now: what runs, what is left of it, the names of its drives."""
 
 from __future__ import annotations
 

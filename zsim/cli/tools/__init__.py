@@ -1,1 +1,1 @@
-"""What answers rest on: drive models, block populations, traces, validation, compiled kernels."""
+"""Commands about what predictions are based on: drives, pool, replay, validate, schema, warmup."""

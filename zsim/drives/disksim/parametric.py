@@ -1,4 +1,4 @@
-"""From full track geometry to the parametric form: zone rates measured, the seek curve fitted."""
+"""Reduce full track geometry to the parametric form: zone rates measured, the seek curve fitted."""
 
 from __future__ import annotations
 

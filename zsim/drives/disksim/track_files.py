@@ -1,4 +1,4 @@
-"""Full-geometry drives as they are stored: the JSON of a DIXtrac/DiskSim extraction."""
+"""Files of drives with full track geometry: the JSON of a DIXtrac/DiskSim extraction."""
 
 from __future__ import annotations
 

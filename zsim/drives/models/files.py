@@ -1,4 +1,4 @@
-"""A drive model written as a file of the catalogue's form."""
+"""Write a drive model as a file of the catalogue."""
 
 from __future__ import annotations
 

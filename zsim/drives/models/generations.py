@@ -1,4 +1,4 @@
-"""Platters by their time: how fast a drive is of which only capacity, speed of rotation and year are known.
+"""Platter generations: how fast a drive is of which only capacity, spindle speed and year are known.
 
 The data rate of a track follows the linear density of its platter, and that the capacity per platter, which
 grew tenfold in fifteen years: a 2 TB drive of 2009 has four or five platters, one of 2013 two, and is 1.4

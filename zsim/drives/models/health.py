@@ -1,4 +1,4 @@
-"""How a drive ails: it stutters, is slow for spells, or has sectors that it cannot read."""
+"""What can be wrong with a drive: stutters, slow periods, sectors that cannot be read."""
 
 from __future__ import annotations
 

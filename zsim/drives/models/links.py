@@ -1,4 +1,4 @@
-"""What stands between the drives and the host: a tree of shared servers, described in ``models/enclosures``.
+"""Links between drives and the host: a tree of shared servers, described in ``models/enclosures``.
 
 A link has a rate and a cost per command.  With ``command`` switching one drive at a time has a command
 outstanding (a port multiplier without FIS-based switching, USB bulk-only transport); with ``fis`` or

@@ -1,4 +1,4 @@
-"""A drive as it is known: sourced numbers, and the parameters the engines take derived from them."""
+"""A drive model: numbers with sources, and the parameters of the engines derived from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engines need to know of one drive: plain numbers in SI units."""
+"""The parameters of one drive that the engines need: plain numbers in SI units."""
 
 from __future__ import annotations
 

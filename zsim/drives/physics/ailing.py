@@ -1,4 +1,4 @@
-"""What an ailing drive makes of a service time, shared by both engines.
+"""The service time of a drive with faults, shared by both engines.
 
 Every function takes a record of `HEALTH_DTYPE`, which holds what ails the drive and the state that it is in.
 """

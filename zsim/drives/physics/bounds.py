@@ -1,4 +1,4 @@
-"""Which of many requests a drive reaches first: lower bounds of their times, many at once in 32 bits."""
+"""Lower bounds of the times to many requests at once, in 32 bits: which one a drive reaches first."""
 
 from __future__ import annotations
 

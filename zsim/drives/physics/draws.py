@@ -1,4 +1,4 @@
-"""Counter-based random numbers: the same for every slicing of time and every order of creation."""
+"""Counter-based random numbers: independent of time slices and of the order of creation."""
 
 from __future__ import annotations
 

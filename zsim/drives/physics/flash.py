@@ -1,4 +1,4 @@
-"""Solid-state drives: latencies that overlap, one channel's worth of rate, and a write cliff.
+"""Solid-state drives: overlapping latencies, the rate of one channel, a full write cache.
 
 A command waits for a lane (so many latencies run side by side), then shares the drive's rate with the others.
 Random 4K throughput is then lanes / latency, streaming throughput the rate, as both are published.

@@ -1,4 +1,4 @@
-"""Read-ahead: the drive reads on behind a request, and serves from its buffer what it got.
+"""Read-ahead: the drive continues to read behind a request, and serves later ones from its buffer.
 
 Scalar functions over plain numbers and one small array, for any engine to call.
 """

@@ -1,1 +1,1 @@
-"""compiled: the data plane as kernels; file beside file with `zsim.engine.reference.plane`."""
+"""compiled: the data plane as kernels; each file has a counterpart in `zsim.engine.reference`."""

@@ -1,4 +1,4 @@
-"""Foreground clients: each asks for something, waits for it, thinks, asks again."""
+"""Foreground clients: each sends a request, waits for the answer, pauses, and repeats."""
 
 from __future__ import annotations
 

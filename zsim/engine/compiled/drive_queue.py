@@ -1,4 +1,4 @@
-"""What a drive holds: commands in order of arrival, and which of them it serves next.
+"""The commands that a drive holds, and which of them it serves next.
 
 Beside its number, of each command is kept where it begins and at which angle, in 32 bits: a choice among many
 looks at these alone but for the last few.

@@ -1,4 +1,4 @@
-"""The next event of each drive, link, write cache, client and stream: when it is, and which comes first."""
+"""The next event of each drive, link, write cache, client and stream, and which of them comes first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Child I/Os that are free: each leaf has a list of its own, so that those of its queue lie side by side.
+"""Unused child I/O records, one list a leaf, so that those of its queue stay together in memory.
 
 What a leaf merges into one command came to it one after the other.  From one list for all leaves, child I/Os
 of wide vdevs lay far apart in memory, and the end of a command waited for each of them.

@@ -23,9 +23,9 @@ from zsim.base.arrays import (
     matrix_at,
     records_at,
     records_in,
+    sparse_zeros,
 )
 from zsim.base.jit import address_of, njit, word_of
-from zsim.base.pages import sparse_zeros
 from zsim.drives.models.health import MOST_FAILURES
 from zsim.drives.models.parameters import MAX_SEGMENTS, MAX_ZONES
 from zsim.drives.physics.ailing import HEALTH_DTYPE, HealthRecord, health_table

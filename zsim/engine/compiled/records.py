@@ -1,4 +1,4 @@
-"""Records of the compiled engine: what lies behind the entries of its table."""
+"""Records of the compiled engine: the memory layout of what its table of addresses points to."""
 
 from __future__ import annotations
 

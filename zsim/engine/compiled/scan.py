@@ -1,4 +1,4 @@
-"""Blocks, metadata and clients: how scan operations become child I/Os, and what their completion sets off."""
+"""Blocks and metadata of a scan: its operations as child I/Os, and what their completion triggers."""
 
 from __future__ import annotations
 

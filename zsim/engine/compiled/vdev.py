@@ -1,4 +1,4 @@
-"""What a block is on its top-level vdev: the child I/Os of reads, repairs and plain reads.
+"""The child I/Os of a block on its top-level vdev: reads, repairs and plain reads.
 
 How blocks lie on a vdev, its kind says (`zsim.vdevs.kind.Kernels`); a block may have several parts, each with
 a map of its own.  What is done with them follows from two traits: replicated kinds, and kinds with fill.

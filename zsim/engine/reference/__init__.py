@@ -1,1 +1,1 @@
-"""reference: the data plane in SimPy, to be read; file beside file with `zsim.engine.compiled.plane`."""
+"""reference: the data plane in SimPy, to be read; file by file as `zsim.engine.compiled`."""

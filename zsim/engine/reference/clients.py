@@ -1,4 +1,4 @@
-"""Foreground clients of the reference engine: each asks for something, waits for it, thinks, asks again."""
+"""Foreground clients of the reference engine: each requests, waits, pauses, and repeats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time of the reference engine: SimPy events at exact moments, equal ones in the order of their slots.
+"""Time of the reference engine: SimPy events at exact times, simultaneous ones in the order of their slots.
 
 SimPy orders its events by (time, priority, number).  A `ClockEvent` has the number of the event slot that the
 compiled engine uses for the same component as its priority.  All else happens at once: what a process wakes

@@ -1,4 +1,4 @@
-"""What the components of the reference engine hand to each other, and the values they share."""
+"""What the components of the reference engine pass to each other, and the values they share."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Asking a pool itself: the commands that only read, run here or by a script."""
+"""Ask a pool on this host: read-only commands, run here or by a script."""

@@ -1,4 +1,4 @@
-"""The commands that tell about a pool.  All of them only read; their arguments are fixed but for its name."""
+"""The commands that describe a pool.  All are read-only; only the name of the pool varies."""
 
 from __future__ import annotations
 

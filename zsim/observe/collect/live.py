@@ -1,4 +1,4 @@
-"""Running the commands here: without a shell, one after the other, each with its limit of time."""
+"""Run the commands on this host: without a shell, one after the other, each with a timeout."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What names and lists of devices tell of a pool's drives."""
+"""What names and lists of devices say about the drives of a pool."""

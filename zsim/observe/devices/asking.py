@@ -1,4 +1,4 @@
-"""Which command tells what drives there are, by how a pool names them: systems differ in it."""
+"""Which command lists the drives of a host, judged by the device names of the pool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a drive tells about itself, whichever tool prints it, and which drive of the pool it is."""
+"""What a drive reports about itself, whichever tool prints it, and which drive of the pool it is."""
 
 from __future__ import annotations
 

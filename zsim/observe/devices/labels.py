@@ -1,4 +1,4 @@
-"""The names under which a pool has its drives, and what they tell: model and serial number.
+"""Device names in a pool, and the model and serial number that they contain.
 
 udev's names (``/dev/disk/by-id``) hold both where the drive tells them; FreeBSD's ``diskid/DISK-`` holds the
 serial number alone, ``wwn-`` and Solaris' ``c0t5000CCA...d0`` a number whose first digits are the vendor's,

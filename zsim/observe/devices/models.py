@@ -1,4 +1,4 @@
-"""From a model's name to the drive of the catalogue, or the generic one of its series, and its capacity."""
+"""From a model name to a drive of the catalogue, or the generic one of its series, and its capacity."""
 
 from __future__ import annotations
 

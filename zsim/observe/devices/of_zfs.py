@@ -1,4 +1,4 @@
-"""Drives as ZFS's own commands tell of them: columns of ``zpool status -c``, the devid of JSON and zdb."""
+"""Drives in the output of ZFS's own commands: columns of ``zpool status -c``, the devid of JSON and zdb."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All outputs that list drives, recognised by what is in them."""
+"""Find and read all outputs that list drives."""
 
 from __future__ import annotations
 

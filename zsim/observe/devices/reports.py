@@ -1,4 +1,4 @@
-"""What a drive reports of itself: smartctl, hdparm, sdparm, camcontrol identify, and /sys/block."""
+"""What a drive reports about itself: smartctl, hdparm, sdparm, camcontrol identify, and /sys/block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A drive model fitted to a user's own measurements.
+"""Fit a drive model to a user's own measurements.
 
 What is fitted are four factors on a model of the catalogue: outer rate, ratio of inner to outer rate, seek
 times and command overhead.  Bayes' rule in its Gaussian form: the model's own uncertainty is the prior, so

@@ -1,4 +1,4 @@
-"""Measurements of a drive as people have them: fio's JSON, fio's bandwidth log, and a table of dd runs."""
+"""Measurements of a drive: fio's JSON, fio's bandwidth log, and a table of dd runs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a pool has already shown: scans that are over or run, activity of its drives, benchmarks."""
+"""What a pool has already shown: finished and running scans, activity of its drives, benchmarks."""

@@ -1,4 +1,4 @@
-"""What drives did, averaged over the samples of a table that was printed several times."""
+"""The activity of drives, averaged over the samples of a table that was printed several times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""fio and dd: what a drive or the pool did when it was measured by hand."""
+"""Benchmarks of a drive or the pool with fio and dd."""
 
 from __future__ import annotations
 

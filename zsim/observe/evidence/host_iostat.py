@@ -1,4 +1,4 @@
-"""``iostat -x`` of Linux, FreeBSD and Solaris, and ``gstat``: what the drives did as the host saw it."""
+"""``iostat -x`` of Linux, FreeBSD and Solaris, and ``gstat``: the activity of drives as the host sees it."""
 
 from __future__ import annotations
 

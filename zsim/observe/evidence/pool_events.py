@@ -1,4 +1,4 @@
-"""``zpool events``, with or without ``-v``: when scans began and came to their end.
+"""``zpool events``, with or without ``-v``: when scans began and ended.
 
 The names are those of OpenZFS include/sys/sysevent/eventdefs.h: resilver_start, resilver_finish, scrub_start,
 scrub_finish, scrub_abort; a rebuild is a resilver of type "sequential" (vdev_rebuild.c).

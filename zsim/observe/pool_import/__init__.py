@@ -1,1 +1,1 @@
-"""pool_import: from the outputs of a pool's commands to a scenario."""
+"""pool_import: make a scenario from the output of a pool's commands."""

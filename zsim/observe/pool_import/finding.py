@@ -1,4 +1,4 @@
-"""What an import has of a pool and found in it, and where."""
+"""What an import was given, what it found, and in which output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import leaves open: said first, because the answer depends on it."""
+"""What an import could not find although the answer depends on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The evidence of one pool, from all outputs about it: in order of time, each scan once."""
+"""Gather the evidence of one pool from all its outputs: in order of time, each scan once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The import of a real pool: from the outputs of zpool and zdb to a scenario."""
+"""Import a real pool: from the output of zpool and zdb to a scenario."""
 
 from __future__ import annotations
 

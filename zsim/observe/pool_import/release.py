@@ -1,4 +1,4 @@
-"""Which release wrote an output: from its version, else from the forms that releases differ in."""
+"""Which release wrote an output: by its version, else by forms that differ between releases."""
 
 from __future__ import annotations
 

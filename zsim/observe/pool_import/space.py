@@ -1,4 +1,4 @@
-"""How much a pool holds, how large its drives are, and whether the one fits the other."""
+"""How much a pool holds, how large its drives are, and whether the two are consistent."""
 
 from __future__ import annotations
 

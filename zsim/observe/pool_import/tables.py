@@ -1,4 +1,4 @@
-"""Side files of an import: what was found and has no field in a scenario."""
+"""Further files of an import: facts for which a scenario has no field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces of regular lines read by columns: ten times as fast as line by line.
+"""Read traces with regular lines column by column, ten times as fast as line by line.
 
 Compiled code finds the fields of every line and reads the numbers.  It knows the plain form alone: where one
 line is anything else, nothing is returned, and the reader of the format goes through the lines, to understand

@@ -1,4 +1,4 @@
-"""A block trace run through a drive model, and what it says about both."""
+"""Run a block trace through a drive model, and summarise both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every trace format comes down to: requests with a time, a place and a direction."""
+"""The common form of all traces: requests with a time, a place and a direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ``expand:`` and ``remove:`` lines of ``zpool status``: what moves data (cmd/zpool/zpool_main.c)."""
+"""The ``expand:`` and ``remove:`` lines of ``zpool status`` (cmd/zpool/zpool_main.c)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scan a pool is doing or did last, whatever printed it."""
+"""The scan that a pool is doing or did last, in whichever form it was printed."""
 
 from __future__ import annotations
 

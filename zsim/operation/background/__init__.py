@@ -1,1 +1,1 @@
-"""Operations that copy while txgs end beside them: sequential rebuilds, RAID-Z expansions, removals."""
+"""Operations that copy while txgs end in parallel: sequential rebuilds, RAID-Z expansions, removals."""

@@ -1,4 +1,4 @@
-"""What copies while txgs end beside it: the txgs, and what all kinds of it share."""
+"""What rebuilds, expansions and removals share: copying beside txgs, and these txgs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control of a sequential rebuild: it goes on while txgs end beside it."""
+"""Control of a sequential rebuild, which runs while txgs end in parallel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Space maps that a rebuild reads: those the attach allocates by, then that of each metaslab it comes to."""
+"""Space maps that a rebuild reads: first those the attach allocates by, then that of each metaslab."""
 
 from __future__ import annotations
 

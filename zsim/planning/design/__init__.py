@@ -1,1 +1,1 @@
-"""The planner's inverse questions: which layouts meet these wishes, how wide, how full, worth how much."""
+"""`zsim plan`: which layouts meet requirements, how wide, how full, and what a step is worth."""

@@ -1,4 +1,4 @@
-"""The answer to an inverse question: rows, what meets the wishes, the front; how it reads and looks."""
+"""The answer of `zsim plan`: rows, which of them meet the requirements, the front, and how it is printed."""
 
 from __future__ import annotations
 

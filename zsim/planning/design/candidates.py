@@ -1,4 +1,4 @@
-"""Layouts that a number of drives allows: mirrors, RAID-Z of every width that divides with spares, dRAID."""
+"""Layouts that can be built from a number of drives: mirrors, RAID-Z of fitting widths with spares, dRAID."""
 
 from __future__ import annotations
 

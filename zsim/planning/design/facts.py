@@ -1,4 +1,4 @@
-"""What is known of a candidate: space, rates, hours, chances of loss; and hours of many from a few runs."""
+"""Facts about a candidate: space, rates, hours, chances of loss; hours of many from a few runs."""
 
 from __future__ import annotations
 

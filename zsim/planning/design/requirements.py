@@ -1,4 +1,4 @@
-"""Wishes as people write them: ``p90 < 24h``, ``vdev < 1e-5``, ``usable >= 700T``, ``random >= 2000``."""
+"""Requirements as they are typed: ``p90 < 24h``, ``vdev < 1e-5``, ``usable >= 700T``, ``random >= 2000``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``zsim.plan_layouts`` and its sisters: cheap runs first, bisection, then full predictions."""
+"""``zsim.plan_layouts`` and related functions: cheap runs first, bisection, then full predictions."""
 
 from __future__ import annotations
 
@@ -82,32 +82,32 @@ def plan_layouts(
     on_progress: Report | None = None,
     **common: object,
 ) -> Design:
-    """List the layouts that meet wishes, with the Pareto front.
+    """List the layouts that meet requirements, with the Pareto front.
 
     Parameters
     ----------
     drives : int, optional
         Number of drives, hot spares included.
     usable : int or str, optional
-        Data that the pool must hold, such as ``"400T"`` [bytes]: with the fewest drives, or with those that
-        `drives` or `budget` state.
+        Data that the pool must hold, such as ``"400T"`` [bytes]: with as few drives as possible, or with
+        those that `drives` or `budget` allow.
     budget, price : float, optional
-        Instead of `drives`: money, and what a drive costs.
+        Instead of `drives`: the total cost, and the cost of one drive.
     spares : int
-        Hot spares at least.
+        Smallest number of hot spares.
     require : sequence of str
-        Wishes, such as ``"p90 < 24h"``; see `zsim.planning.design.requirements.QUANTITIES`.
+        Requirements, such as ``"p90 < 24h"``; see `zsim.planning.design.requirements.QUANTITIES`.
     sort : {"usable", "p90", "vdev", "random", "drives"}, optional
-        The most usable space first, or the fewest drives where the data to hold is stated.
+        Sort order; by default the most usable space first, or the fewest drives if `usable` is stated.
     kinds : sequence of {"mirror", "raidz", "draid", "disk"}
         What is tried; pools of single drives only where ``disk`` is named.
     confirm : int
-        Rows that are predicted in full at most, the best first.
+        Largest number of rows, from the best on, that are predicted in full.
     inputs : RiskInputs, optional
     jobs : int, optional
         Processes; one a core by default.
     store : str or Path, optional
-        SQLite file of answers: what was simulated once is not simulated again.
+        SQLite file in which answers are kept, so that none is simulated twice.
     on_progress : callable, optional
     **common
         Fields of the scenario.

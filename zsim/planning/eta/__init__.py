@@ -1,1 +1,1 @@
-"""When a running scan is over: its own finish time beside zpool's, with the reasons."""
+"""eta: when a running scan ends, compared with zpool's own estimate, with reasons."""

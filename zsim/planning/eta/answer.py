@@ -1,4 +1,4 @@
-"""What `zsim.eta` returns."""
+"""The return value of `zsim.eta`."""
 
 from __future__ import annotations
 

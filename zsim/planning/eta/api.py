@@ -1,4 +1,4 @@
-"""`zsim.eta`: when a running scan is over."""
+"""`zsim.eta`: when a running scan ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zsim.case.case import Case
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.followed import FollowedScan
 from zsim.planning.eta.reading import Paste, read_paste, said_paste
-from zsim.planning.eta.reasons import zpool_remaining
+from zsim.planning.eta.reasons import says_no_minute, zpool_remaining
 from zsim.prediction.api import case_of, provenance_of, subject
 from zsim.prediction.courses import courses_of
 from zsim.prediction.inputs.ensemble import unknowns
@@ -39,24 +39,24 @@ def eta(
     now: datetime | None = None,
     on_progress: Progress | None = None,
 ) -> Eta:
-    """Tell when a running resilver, scrub or rebuild is over.
+    """Predict when a running resilver, scrub or rebuild ends.
 
     Parameters
     ----------
     text : str or Path, optional
-        What ``zpool status`` printed, once or at several moments, or the path of a file with it; other output
-        of the pool may stand beside.  Or a sentence: ``"8x 16TB in raidz2, resilver 34% done after 12 h"``.
+        Output of ``zpool status``, taken once or several times, possibly with other output about the pool;
+        or the path of a file with it; or a sentence: ``"8x 16TB in raidz2, resilver 34% done after 12 h"``.
     files : sequence of str or Path
         Files and directories with the same.
     pool : str, optional
-        Its name, where they are about several.
+        Name of the pool, if the output shows several.
     overrides : sequence of str
-        ``KEY=VALUE``: fields of the scenario that are known better.
+        ``KEY=VALUE``: fields of the scenario, which replace what the output shows.
     stated : mapping, optional
         The same, as fields.
     now : datetime, optional
-        When `text` was printed, if it was just now: local time; one with a time zone is taken to that of
-        this machine.
+        When `text` was printed, if it contains no date: local time; a time with a time zone is converted
+        to that of this machine.
     on_progress : callable, optional
         Called with the share done and what is being done.
 
@@ -67,12 +67,12 @@ def eta(
     Raises
     ------
     InputError
-        When no scan runs, or nothing can be read.
+        When no scan is running, or the output cannot be read.
 
     Notes
     -----
-    Possible worlds of the pool are simulated and weighed by how the scan got on
-    (`zsim.prediction.progress.remaining`); what each has left is stretched by how much slower it goes here.
+    Possible worlds of the pool are simulated and weighted by the progress of the scan
+    (`zsim.prediction.progress.remaining`); the remaining time in each is scaled by the pace observed so far.
     """
     check_function("on_progress", on_progress)
     check_kind("files", files, (list, tuple), "it is a list of files", 'write files=["lsblk.txt"]')
@@ -122,6 +122,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         parts=scan.parts,
         zpool_remaining_s=said,
         zpool_prints=scan.last.to_go is not None,
+        zpool_says_no_minute=says_no_minute(scan.last),
         zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
         zpool_why=scan.zpool_why,
         pace=scan.pace,

@@ -1,4 +1,4 @@
-"""The answer of `zsim.eta` as a picture: what is gone, the interval of the end, and zpool's own."""
+"""The picture of `zsim.eta`: time elapsed, the interval of the end, and zpool's estimate."""
 
 from __future__ import annotations
 

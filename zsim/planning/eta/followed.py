@@ -1,4 +1,4 @@
-"""A running scan followed through its statuses, beside the simulated worlds of its pool."""
+"""Follow a running scan through its statuses, compared with the simulated worlds of its pool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the last two statuses of a scan show alone: a change of pace that the mean of the whole hides."""
+"""The pace between the last two statuses of a scan, which the mean over the whole scan hides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From pasted statuses of a pool to a scenario and the states of its running scan."""
+"""From pasted statuses to a scenario and the progress of its running scan."""
 
 from __future__ import annotations
 

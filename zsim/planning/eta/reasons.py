@@ -1,4 +1,4 @@
-"""Why zpool's estimate is off, why a scan is slow, when to worry, and what a further step would cost."""
+"""Why zpool's estimate is off, why a scan is slow, when to worry, and what further steps would cost."""
 
 from __future__ import annotations
 
@@ -63,8 +63,7 @@ FASTER_LEFT = "its mean rate is that of the data copied so far, and what is left
 LOOK = "compare the drives (zpool iostat -vl 60), look for link resets (dmesg) and for client load"
 UNEXPLAINED = f"nothing known about the pool explains the slow pace: {LOOK}"
 HANGS = "now: look for a drive or a link that hangs (dmesg, zpool events -v)"
-HALF_A_MINUTE = 30.0
-"""What ``0h0m to go`` is of: less than a minute [s]."""
+MINUTE = 60.0
 NOTHING = 1
 """Bytes that releases before 0.8 print of a scan that has done nothing yet, so as not to divide by none."""
 STILL_SLOWER = f"that alone does not explain the slow pace: {LOOK}"
@@ -81,7 +80,7 @@ def zpool_remaining(scan: RunningScan) -> float | None:
     To 0.7 of bytes examined, from 0.8 of bytes issued (zpool_main.c:print_scan_scrub_resilver_status).
     """
     if scan.to_go is not None:
-        return scan.to_go + (HALF_A_MINUTE if scan.to_go == 0.0 and _in_minutes(scan) else 0.0)
+        return 0.5 * MINUTE if says_no_minute(scan) else scan.to_go
     rate, done, whole = scan.issue_rate, scan.issued, scan.total_issue or scan.total
     if scan.format in ("legacy", "rebuild") and scan.kind not in MOVES:
         rate, done, whole = scan.scan_rate, scan.scanned, scan.total
@@ -90,21 +89,16 @@ def zpool_remaining(scan: RunningScan) -> float | None:
     return max(0.0, (whole - done) / rate)
 
 
-def _in_minutes(scan: RunningScan) -> bool:
-    """Tell whether zpool prints what is left in whole minutes: up to 0.7, and of a removal."""
-    return scan.format == "legacy" or scan.kind == "remove"
-
-
-def _is_last_minute(scan: RunningScan, left: Span) -> bool:
-    """Tell whether a minute is the last one by zpool, and may be so."""
-    return scan.to_go == 0.0 and _in_minutes(scan) and left.p10 < 2.0 * HALF_A_MINUTE
+def says_no_minute(scan: RunningScan) -> bool:
+    """Tell whether zpool prints ``0h0m to go``; up to 0.7, and of a removal, it prints whole minutes."""
+    return scan.to_go == 0.0 and (scan.format == "legacy" or scan.kind == "remove")
 
 
 def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, case: Case, phase: str) -> str:
     """Return why zpool's estimate is off; empty where it lies between p10 and p90."""
     if said is None:
         return NOTHING_ISSUED if phase == "metadata scan" else ""
-    if left.p10 <= said <= left.p90 or _is_last_minute(scan, left):
+    if left.p10 <= said <= left.p90 or (says_no_minute(scan) and left.p10 < MINUTE):
         return ""
     short = said < left.p10
     several = len(case.layout.data) > 1 and scan.kind == "resilver"

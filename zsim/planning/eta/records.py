@@ -133,6 +133,8 @@ class EtaAnswer:
         Why it is off; empty where it is not.
     zpool_prints : bool
         Whether zpool printed it; else it is what is left over the mean rate, by the rule of zpool.
+    zpool_says_no_minute : bool
+        Whether zpool printed ``0h0m to go``.
     pace : float or None
         How much slower this scan is so far than the pool should be (1: as fast); None where so little was
         seen that it says nothing about the rest.
@@ -177,6 +179,7 @@ class EtaAnswer:
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     zpool_prints: bool = True
+    zpool_says_no_minute: bool = False
     lately: RecentPace | None = None
     provenance: dict[str, object] = field(default_factory=dict)
 

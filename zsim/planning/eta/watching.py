@@ -1,4 +1,4 @@
-"""A running scan watched: its statuses taken again and again, a bar that narrows, and each answer written."""
+"""Watch a running scan: take its status again and again, and print or store each answer."""
 
 from __future__ import annotations
 

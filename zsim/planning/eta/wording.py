@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from zsim.base.units import format_duration, format_fraction
 from zsim.observe.pool_import.gaps import remedy_of
-from zsim.planning.eta.reasons import FAST, HALF_A_MINUTE, SETTLED, SLOW
+from zsim.planning.eta.reasons import FAST, MINUTE, SETTLED, SLOW
 from zsim.planning.eta.records import EtaAnswer, later
 from zsim.scenario.words import in_words
 
@@ -117,11 +117,10 @@ def _zpool(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         source = "zpool says" if answer.zpool_prints else NO_ESTIMATE
         short = "too little" if said < answer.remaining_s.p50 else "too much"
         within = _within(said, answer.remaining_s.p50)
-        rounded = answer.zpool_prints and said == HALF_A_MINUTE
-        if rounded and answer.remaining_s.p50 <= 2.0 * HALF_A_MINUTE:
+        if answer.zpool_says_no_minute and answer.remaining_s.p50 <= MINUTE:
             within = _within(1.0, 1.0)
         verdict = f"{short}: {answer.zpool_why}" if answer.zpool_why else within
-        words = "less than a minute" if rounded else _time(said)
+        words = "less than a minute" if answer.zpool_says_no_minute else _time(said)
         yield f"{source} {words}, {verdict}.", ""
 
 

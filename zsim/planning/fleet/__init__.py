@@ -1,1 +1,1 @@
-"""Pools by the hundred over years: losses, spares, repair crews, hours of degraded service."""
+"""fleet: many pools over years: losses, spares, repair crews, degraded hours."""

@@ -1,4 +1,4 @@
-"""The answer of `zsim.fleet`: plain data, and how it reads."""
+"""The answer of `zsim.fleet`, and how it is printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``zsim.fleet``: years of failures of many pools, from a table of repair hours made by the simulator."""
+"""``zsim.fleet``: years of failures in many pools, with repair times from the simulator."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def fleet(
     executor: Executor | None = None,
     hours_of: HoursOf | None = None,
 ) -> FleetAnswer:
-    """Return losses, spares, crews and degraded hours of a fleet.
+    """Simulate a fleet of pools over years: losses, spares, crews and degraded hours.
 
     Parameters
     ----------
@@ -64,9 +64,9 @@ def fleet(
     on_progress : callable, optional
         Called with the share done, 0 to 1, and what is being done.
     executor : Executor, optional
-        Whatever has ``submit``; the sums are the same to the bit with any, and with none.
+        Any object with ``submit``; the results do not depend on it.
     hours_of : callable, optional
-        Gives the duration of a repair instead of `zsim.prediction`.
+        Returns the duration of a repair; replaces `zsim.prediction`.
 
     Returns
     -------

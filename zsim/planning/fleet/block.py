@@ -1,4 +1,4 @@
-"""Thousands of histories of a fleet at once: failures drawn, queues and overlaps solved by array operations.
+"""Thousands of histories of a fleet at once, as array operations: failures, queues, overlaps.
 
 Losses are not waited for: each failure adds the chance that enough others fail before it is repaired.
 """

@@ -1,4 +1,4 @@
-"""Hours of a repair by fill: a table made by the simulator, interpolated for every single repair.
+"""Repair time over the fill: simulated at a few fills, interpolated for each repair.
 
 The simulator is asked at a few fills; between them the logarithm of the hours is linear.  One more fill tells
 how far that is from the simulator itself.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zsim.base.normal import Z90
+from zsim.base.constants import Z90
 from zsim.case.resolve import resolve
 from zsim.planning.fleet.spec import Pools
 from zsim.planning.risk.one_vdev.group import HOUR, Floats

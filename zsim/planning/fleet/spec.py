@@ -1,4 +1,4 @@
-"""What a fleet file says: pools, the site they share, and how long to look."""
+"""What a fleet file states: pools, the site they share, and the number of years."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How likely data is lost while a pool is repaired, within a year, and within many."""
+"""risk: how likely data is lost during a repair, within a year, and over several years."""

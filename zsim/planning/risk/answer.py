@@ -1,4 +1,4 @@
-"""The answer of `zsim.risk`, and what can be done with it: written, printed, drawn."""
+"""The answer of `zsim.risk`: stored, printed, drawn."""
 
 from __future__ import annotations
 

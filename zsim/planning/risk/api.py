@@ -86,18 +86,18 @@ def risk(
     hours_of: Hours | None = None,
     **fields: Unpack[AnyFields],
 ) -> RiskAnswer:
-    """Return the chance of loss while a pool is repaired, in a year, and in many.
+    """Estimate the chance of data loss during a repair, within a year, and over several years.
 
     Parameters
     ----------
     scenario : Scenario, mapping, str, Path or Plan, optional
-        As `zsim.predict` takes it; of a `Plan` of `zsim.timeline`, `window` is the time that it takes.
+        As `zsim.predict` takes it; for a `Plan` of `zsim.timeline`, the repair lasts as long as the plan.
     inputs : RiskInputs, optional
-        What is stated of failures and repairs; the rest is assumed, and listed.
+        What is stated about failures and repairs; the rest is assumed, and listed in the answer.
     on_progress : callable, optional
         Called with the share done, 0 to 1, and what is being done.
     hours_of : callable, optional
-        Gives the duration of the repair instead of `zsim.prediction`.
+        Returns the duration of the repair; replaces `zsim.prediction`.
     **fields
         Fields of the scenario, over what it states.
 

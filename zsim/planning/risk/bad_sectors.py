@@ -1,4 +1,4 @@
-"""What stated bad sectors of the drives that a repair reads mean for its chances."""
+"""The effect of stated bad sectors on the chances of a repair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a risk: ranges by grade and period on a logarithmic scale, and what moves them."""
+"""The picture of a risk: ranges by grade and period on a logarithmic scale, and the largest movers."""
 
 from __future__ import annotations
 

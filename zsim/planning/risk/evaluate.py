@@ -1,4 +1,4 @@
-"""From unknowns to chances: worlds are drawn, each is solved or simulated, the pool is put together."""
+"""From unknowns to chances: draw worlds, solve or simulate each, combine the vdevs to the pool."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zsim.base.normal import Z90, Z975
+from zsim.base.constants import Z90, Z975
 from zsim.planning.risk.one_vdev.chain import in_window, within
 from zsim.planning.risk.one_vdev.group import YEAR, Floats, Group, Worlds
 from zsim.planning.risk.one_vdev.latent import on_any, pool_gone, present

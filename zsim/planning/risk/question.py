@@ -1,4 +1,4 @@
-"""What is asked of the risk of a pool: every input, stated or assumed, with its spread."""
+"""The inputs of a risk: each stated or assumed, with its spread."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from zsim.base.constants import Z90
 from zsim.base.errors import InputError, check_number
-from zsim.base.normal import Z90
 from zsim.base.units import DAY, Duration, format_duration, parse_duration, parse_fraction
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR, CorrelationLaw, Discipline
 from zsim.planning.risk.reliability import Spread, fleet_rate, model_of_drive, model_rate, number, source
@@ -36,7 +36,7 @@ class Seconds(float):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskInputs:
-    """What is stated of failures and repairs; None leaves a value to the assumptions.
+    """What is stated about failures and repairs; None means that a value is assumed.
 
     Durations may be text (``"30h"``, ``"30d"``; ``scrub="never"``) or a `datetime.timedelta`, shares text
     (``"1.5%"``).  A plain number is seconds; one that is more likely meant as hours, days or years

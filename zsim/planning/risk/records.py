@@ -1,4 +1,4 @@
-"""Records of an answer of `zsim.risk`: plain data, chances that carry no more digits than they deserve."""
+"""Records of an answer of `zsim.risk`; chances are rounded to the digits that are certain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers of ``models/reliability``: failure rates by drive model, and what the risk rests on besides."""
+"""The numbers of ``models/reliability``: failure rates by drive model, and other inputs of a risk."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import Z90, Z975
 from zsim.base.errors import InputError
 from zsim.base.model_data import models_directory, suggest
-from zsim.base.normal import Z90, Z975
 
 FOLDER = "reliability"
 PERIODS = ("rate_2026q1", "rate_2024")

@@ -1,4 +1,4 @@
-"""What was stated of failures and repairs, in the words and units of the flags."""
+"""What was stated about failures and repairs, in the words and units of the flags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chance of loss while a plan is carried out: what ZFS lacks at each moment is the timeline's."""
+"""The chance of loss while a plan is carried out; the redundancy at each moment comes from the timeline."""
 
 from __future__ import annotations
 

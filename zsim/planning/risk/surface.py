@@ -1,4 +1,4 @@
-"""From the chances of a few worlds to those of all: the logarithm of a chance is smooth in what is not known.
+"""From the chances of a few worlds to those of all, by a fit: their logarithm is smooth in the unknowns.
 
 A few worlds, spread evenly over what may be, tell a polynomial; it is then evaluated where the laws of the
 inputs say.  A mean over some hundred drawn worlds would hang on the two or three worst of them.

@@ -1,4 +1,4 @@
-"""A risk in a storage engineer's words, block by block."""
+"""How a risk is printed, block by block."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Answers that outlive the process that found them: one SQLite file, merged, exported, resumed."""
+"""store: answers that are kept in a file, so that sweeps can be resumed, merged and exported."""

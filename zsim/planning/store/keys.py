@@ -1,4 +1,4 @@
-"""Keys of answers: what an answer depends on, as one number; and which machine of several finds it."""
+"""Keys of answers: a hash of everything an answer depends on; which machine of several computes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers in a text file, one line of JSON each: to be read by anything, by one machine."""
+"""A store as a text file, one line of JSON per answer: readable by anything, written by one machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers as long as a process lasts: what every store is asked for, without a file."""
+"""A store without a file; its methods are those of every store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which kind of store a file is: SQLite by its ending, JSON Lines else; without a file, memory alone."""
+"""Open a store: SQLite or JSON Lines by the ending of the file, in memory without one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repeating a scenario with further seeds until its median is known well enough, and the mean of them.
+"""Repeat a scenario with further seeds until its median is precise enough, and take the mean.
 
 Which seeds a row takes follows from its own answers alone, seed by seed: so a sweep that was stopped, shared
 out, or asked again with more answers in its store takes the same ones.

@@ -1,4 +1,4 @@
-"""The store: a row an answer, in SQLite.
+"""A store in SQLite: one row per answer.
 
 Each row is a transaction of its own: a process killed at any moment loses no row that was finished.  Rows are
 never changed, so that writing one twice, or merging the same file twice, does nothing.

@@ -1,4 +1,4 @@
-"""A sweep, also one that outgrows a machine: answers in a store, work in shards, on any executor."""
+"""A sweep of any size: answers in a store, work divided into shards, on any executor."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The timeline: the story of a pool, from failures and orders to the moment when it is whole again."""
+"""timeline: what happens to a pool, from failures and commands until it is whole again."""

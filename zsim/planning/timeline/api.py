@@ -1,4 +1,4 @@
-"""``zsim.timeline``: from a plan to its story in every world."""
+"""``zsim.timeline``: simulate a plan in every world."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def timeline(
     passes: Passes | None = None,
     **fields: object,
 ) -> Timeline:
-    """Follow a pool through failures, spares, replacements, restarts, reboots and procedures.
+    """Simulate a pool through failures, spares, replacements, restarts, reboots and procedures.
 
     Parameters
     ----------
     plan : Plan, mapping, or str or Path
-        What happens; text that does not end in ``.toml`` names a procedure that comes with zsim.
+        What happens; text that does not end in ``.toml`` is the name of a procedure included in zsim.
     on_progress : callable, optional
         Called with the share done and a few words.
     passes : Passes, optional
-        Passes already predicted, to be used again: alternatives that share them are compared pairwise.
+        Passes that have been predicted already; alternatives that share them are compared in pairs.
     **fields
-        Fields of the plan's scenario set otherwise, and of the plan itself (``spares``, ``at_once``).
+        Fields of the plan's scenario and of the plan itself (``spares``, ``at_once``), which replace its own.
 
     Returns
     -------
@@ -51,8 +51,8 @@ def timeline(
 
     Notes
     -----
-    One story is told in each of 99 worlds (`zsim.planning.timeline.passes`); what ZFS does at an event are
-    the rules of ``models/timeline/rules.toml``.  Passes that run at the same time do not slow each other.
+    The plan is simulated in each of 99 worlds (`zsim.planning.timeline.passes`); how ZFS reacts to an event
+    is stated in ``models/timeline/rules.toml``.  Passes that run at the same time do not slow each other.
     """
     found = cleaned(read_plan(plan, fields))
     reporting(on_progress)

@@ -1,4 +1,4 @@
-"""``zsim.decide``: what to do now, by the story that each alternative leads to."""
+"""``zsim.decide``: compare alternatives by the timelines they lead to."""
 
 from __future__ import annotations
 
@@ -197,15 +197,15 @@ def decide(
     reboot: bool = False,
     on_progress: Progress | None = None,
 ) -> Decision:
-    """Compare what could be done now.
+    """Compare what an administrator could do now: wait, restart, replace, reboot.
 
     Parameters
     ----------
     plan : Plan, mapping, str or Path
-        The state now: the pool (``scenario``), what runs (``running``), and what will happen anyhow
-        (``events``).
+        The present state: the pool (``scenario``), the running pass (``running``), and events that will
+        happen in any case (``events``).
     also : mapping of str to mapping, optional
-        More alternatives by name: fields of the plan set otherwise.
+        Further alternatives by name: fields of the plan that differ.
     replace_too : int, optional
         Another drive of the vdev, in service, that is to be replaced: now or when the pass has ended.
     reboot : bool
@@ -220,11 +220,11 @@ def decide(
     Raises
     ------
     InputError
-        When there is nothing to choose from, or a plan cannot be.
+        When there is only one alternative, or one is impossible.
 
     Notes
     -----
-    All alternatives are told in the same worlds, so that they are compared world by world.
+    All alternatives are simulated in the same worlds, and compared world by world.
     """
     check_kind("reboot", reboot, (bool,), "it is true or false", "leave it out")
     check_kind("also", also, (Mapping, type(None)), "it maps names to changes of the plan", "give a dict")

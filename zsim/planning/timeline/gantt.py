@@ -1,4 +1,4 @@
-"""The picture of a timeline: passes as bars, the redundancy left below them."""
+"""The picture of a timeline: passes as bars, the remaining redundancy below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long each pass takes in each possible world: the one door to `zsim.predict`.
+"""How long each pass takes in each world: the only place where timelines call `zsim.predict`.
 
 A world is one number between 0 and 1, the probability that the pool is faster: the unknowns of a pool (its
 history, drives, block sizes) are the same in all passes over it, so that a world in which one pass is slow is

@@ -1,4 +1,4 @@
-"""A plan: a pool, and what happens to it at times, at shares done, or on conditions."""
+"""A plan: a pool, and events at times, at shares of progress, or on conditions."""
 
 from __future__ import annotations
 

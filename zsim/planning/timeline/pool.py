@@ -1,4 +1,4 @@
-"""The pool in one world: which pass begins, waits, starts over or goes on, by the rules of its release."""
+"""The pool in one world: which pass begins, waits, restarts or continues, by the rules of its release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Procedures that come with zsim: plans in ``models/timeline/procedures``, by name."""
+"""Procedures included in zsim: plans in ``models/timeline/procedures``, by name."""
 
 from __future__ import annotations
 

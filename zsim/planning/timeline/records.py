@@ -1,4 +1,4 @@
-"""What a timeline answers, as records: how they read is in `wording`, how they look in `gantt`."""
+"""Records of a timeline's answer; `wording` prints them, `gantt` draws them."""
 
 from __future__ import annotations
 

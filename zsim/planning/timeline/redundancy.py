@@ -1,4 +1,4 @@
-"""What each drive of a pool holds, and how many more may fail."""
+"""Which data each drive of a pool holds, and how many more drives may fail."""
 
 from __future__ import annotations
 

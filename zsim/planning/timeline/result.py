@@ -1,4 +1,4 @@
-"""The answer of a timeline: its passes, when the pool is whole, the redundancy left, what was done twice."""
+"""The answer of a timeline: its passes, when the pool is whole, remaining redundancy, repeated work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passes over a pool as processes: they run, are held by a reboot, go back, begin again, and end."""
+"""Passes over a pool as processes: they run, are interrupted by a reboot, restart, and end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The story of a pool in one world: drives, ZED and the administrator as processes on one environment."""
+"""One world of a timeline: drives, ZED and the administrator as processes on one SimPy environment."""
 
 from __future__ import annotations
 

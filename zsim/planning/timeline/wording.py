@@ -1,4 +1,4 @@
-"""How a timeline reads: sentences, tables, a Gantt chart of characters."""
+"""How a timeline is printed: sentences, tables, a Gantt chart of characters."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""tune: which knobs shorten this resilver, and at what price."""
+"""tune: which tunables shorten this resilver, and what they cost clients."""

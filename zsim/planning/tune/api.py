@@ -1,4 +1,4 @@
-"""``zsim.tune``: which knobs shorten a resilver: cheap runs on common worlds, one knob changed at a time."""
+"""``zsim.tune``: which tunables shorten a resilver: cheap runs on common worlds, one changed at a time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def tune(
     system: str | None = None,
     **fields: Unpack[AnyFields],
 ) -> Tuning:
-    """Return which knobs of ZFS shorten an operation, and what each costs.
+    """Find the ZFS tunables that shorten an operation, and what each costs clients.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def tune(
     on_progress : callable, optional
         Called with the share done, 0 to 1, and what is being done.
     system : {"linux", "freebsd", "illumos"}, optional
-        Whose lines set the knobs; by default that of the case (`Case.platform`).
+        System whose commands set the tunables; by default that of the case (`Case.platform`).
     **fields
         Fields of the scenario, over what it states.
 

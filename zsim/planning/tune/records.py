@@ -1,4 +1,4 @@
-"""What `zsim tune` answers with: what helps most, everything tried, and a picture of both."""
+"""The answer of `zsim tune`: what helps most, everything that was tried, and a picture of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One knob of ZFS at another value: what it does, and how to set and reset it."""
+"""One tunable at another value: its effect, and how to set and reset it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""measured: what is known of a real pool: lists of its blocks, its free space."""
+"""measured: facts about a real pool: lists of its blocks, its free space."""

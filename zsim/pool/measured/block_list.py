@@ -1,4 +1,4 @@
-"""The true blocks of a pool: a list from ``zsim import`` (Parquet) or a ``bps.csv``, whole or in windows.
+"""The blocks of a real pool, from ``zsim import`` (Parquet) or a ``bps.csv``, all of them or windows.
 
 A Parquet list of any length is read twice, a group of rows at a time: where the blocks lie, then those
 wanted.

@@ -1,1 +1,1 @@
-"""miniature: a pool of any size by a population of a size that can be simulated."""
+"""miniature: a small population that represents a pool of any size."""

@@ -1,4 +1,4 @@
-"""A pool with the fill and the FRAG that are asked for: the history is run until it has them."""
+"""Age a pool: run its history until it has the stated fill and FRAG."""
 
 from __future__ import annotations
 
@@ -15,17 +15,15 @@ from zsim.base.constants import constant
 from zsim.base.errors import InputError
 from zsim.pool.fragmentation import frag_weights, fragmentation_weights, pool_fragmentation
 from zsim.pool.miniature.shape import (
-    FILES_PER_POOL,
-    MAX_SLABS,
     Miniature,
+    MiniatureSize,
     fitted,
     miniature_of,
     reduce_recipe,
 )
 from zsim.pool.packed import PackedBlocks, pack
-from zsim.pool.recipes.histories import History, history_recipe
-from zsim.pool.recipes.recipe import Expand, Fill, Growth, Overwrite, PoolRecipe, SmallBlocks, TopLevel
-from zsim.pool.recipes.styles import AllocatorStyle
+from zsim.pool.recipes.histories import EmptyPool, History, history_recipe
+from zsim.pool.recipes.recipe import Expand, Fill, Growth, Overwrite, PoolRecipe
 from zsim.pool.simulator.population import HistoryError
 from zsim.pool.simulator.population import HistoryRun as Pool
 from zsim.scenario.releases.profile import ReleaseProfile
@@ -92,21 +90,13 @@ class _KeptPool(NamedTuple):
 
 def aged_pool(
     history: History,
-    vdevs: tuple[TopLevel, ...],
-    style: AllocatorStyle,
-    release: ReleaseProfile,
+    pool: EmptyPool,
     fill: float,
     frag: float | None = None,
     *,
-    max_blocks: int = 60_000,
+    size: MiniatureSize,
     seed: int = 0,
-    slabs: int = MAX_SLABS,
-    files: int = FILES_PER_POOL,
-    heaps: int = 0,
-    turns: bool = False,
     rewritten: float = 0.0,
-    small: SmallBlocks | None = None,
-    growth: Growth | None = None,
     frag_of: tuple[int, ...] = (),
 ) -> AgedPool:
     """Return a miniature of a pool after a history, with a fill and, if given, a FRAG.
@@ -115,23 +105,18 @@ def aged_pool(
     ----------
     history : History
         What was done on the pool.
-    vdevs, style
-        See `zsim.pool.recipes.recipe.pool_of`.
-    release : ReleaseProfile
-        Its FRAG table, its indirect blocks.
+    pool : EmptyPool
+        Before the history.
     fill : float
         Allocated / space.
     frag : float, optional
         FRAG to reach [fraction]: ageing stops at the first state that has it.  Of a pool to which vdevs were
         added it is that of the end: it was aged before.
-    max_blocks, slabs, files, heaps, turns
-        See `zsim.pool.miniature.shape.reduce_recipe`.
+    size : MiniatureSize
     seed : int
         Same arguments and seed, same blocks.
     rewritten : float
         Share of the data written again since a RAID-Z of the pool was expanded.
-    small, growth
-        See `zsim.pool.recipes.histories.history_recipe`; vdevs are added to a pool that has aged.
     frag_of : tuple of int
         Vdevs whose FRAG it is, by number; empty: the pool's, of all of the normal class.
 
@@ -145,27 +130,26 @@ def aged_pool(
     if not 0.0 < fill <= 1.0:
         raise InputError("fill", fill, "a share of the pool, above 0 and up to 1", "write 62% or 0.62")
     rounds = history.rounds if frag is None else 0
-    recipe = history_recipe(history, vdevs, style, release, fill, rounds, small=small, growth=growth)
+    recipe = history_recipe(history, pool, fill, rounds)
     if history.snapshots and frag is not None:
         recipe = replace(recipe, steps=(*recipe.steps, *history.round_steps(fill) * MAX_ROUNDS))
-    reduced, numbers = reduce_recipe(recipe, max_blocks, slabs=slabs, files=files, heaps=heaps, turns=turns)
+    reduced, numbers = reduce_recipe(recipe, size)
     if reduced is recipe:
-        reduced = fitted(recipe, files)
-    grown = growth.among(numbers) if growth is not None else Growth()
+        reduced = fitted(recipe, size.files)
     run = AgedRun(
         history=history,
         recipe=recipe,
         reduced=reduced,
         numbers=numbers,
-        of_release=(release.fragmentation_table, release.fragmentation_mean),
+        of_release=(pool.release.fragmentation_table, pool.release.fragmentation_mean),
         fill=fill,
         frag=frag,
         rounds=rounds,
         seed=seed,
         rewritten=rewritten,
-        growth=grown,
+        growth=pool.growth.among(numbers),
         frag_of=tuple(numbers.index(each) for each in frag_of if each in numbers),
-        release=release,
+        release=pool.release,
     )
     return _kept_or_run(run)
 

@@ -1,4 +1,4 @@
-"""Blocks of a miniature as far apart as in the real pool, for a scan in the order of birth.
+"""Spread the blocks of a miniature as far apart as in the real pool, for a scan in the order of birth.
 
 In such a scan most blocks follow others that were written with them: they lie together in segments, along
 which the scan moves on slowly.  In between it visits strays: blocks that were rewritten later, each with

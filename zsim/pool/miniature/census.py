@@ -1,4 +1,4 @@
-"""How many metadata blocks of each kind a real pool has, and a miniature with as few of them.
+"""How many metadata blocks of each kind a real pool has; remove those that a miniature has too many of.
 
 A pool has one MOS, some objset roots and a few upper levels of its trees, however many blocks it has; in a
 miniature they would be hundreds of times as many per block.  Files cut short have more indirect blocks than

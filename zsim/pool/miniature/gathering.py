@@ -1,4 +1,4 @@
-"""The metaslabs of a miniature in one heap, where the media rate is the mean of what they stand for.
+"""Gather the metaslabs of a miniature in one place, where the media rate is the mean of those it represents.
 
 A sweep in the order of addresses makes a long seek from heap to heap, some 50 ms until all drives read and
 write again, which the real pool makes once in thousands of times the data.  So it is with the room that is

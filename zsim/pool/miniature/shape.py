@@ -73,6 +73,33 @@ class Miniature:
         return replace(self.table, dva_vdev=numbers[self.table.dva_vdev])
 
 
+@dataclass(frozen=True, slots=True)
+class MiniatureSize:
+    """How large a miniature is to be, and how its metaslabs lie.
+
+    Attributes
+    ----------
+    blocks : int
+        Blocks to aim at; a pool with fewer is built exactly.
+    slabs, vdevs : int
+        Metaslabs and top-level vdevs, at most.
+    files : int
+        A file is at most one in so many parts of the miniature.
+    heaps : int
+        Heaps that the metaslabs stand in, at least; 0: one by one.
+    turns : bool
+        Whether metaslabs of a dRAID are no shorter than `SLAB_TURNS` turns of its children, unless there
+        were fewer than `FEW_SLABS`.
+    """
+
+    blocks: int
+    slabs: int = MAX_SLABS
+    vdevs: int = MAX_VDEVS
+    files: int = FILES_PER_POOL
+    heaps: int = 0
+    turns: bool = False
+
+
 def miniature_of(recipe: PoolRecipe, history: HistoryRun, numbers: tuple[int, ...]) -> Miniature:
     """Return the last state of a reduced history as a miniature of its pool; no step can follow."""
     reduced = history.recipe
@@ -89,15 +116,7 @@ def miniature_of(recipe: PoolRecipe, history: HistoryRun, numbers: tuple[int, ..
 
 
 def reduce_recipe(
-    recipe: PoolRecipe,
-    max_blocks: int,
-    vdev: int = 0,
-    *,
-    slabs: int = MAX_SLABS,
-    files: int = FILES_PER_POOL,
-    most_vdevs: int = MAX_VDEVS,
-    heaps: int = 0,
-    turns: bool = False,
+    recipe: PoolRecipe, size: MiniatureSize, vdev: int = 0
 ) -> tuple[PoolRecipe, tuple[int, ...]]:
     """Return the recipe of a miniature, and the real number of each of its top-level vdevs.
 
@@ -124,19 +143,9 @@ def reduce_recipe(
     ----------
     recipe : PoolRecipe
         The real pool.
-    max_blocks : int
-        Blocks to aim at; a pool with fewer is built exactly.
+    size : MiniatureSize
     vdev : int
         The top-level vdev that matters.
-    slabs, most_vdevs : int
-        Metaslabs and top-level vdevs, at most.
-    files : int
-        A file is at most one in so many parts of it.
-    heaps : int
-        Heaps that the metaslabs stand in, at least; 0: one by one.
-    turns : bool
-        Whether metaslabs of a dRAID are no shorter than `SLAB_TURNS` turns of its children, unless there
-        were fewer than `FEW_SLABS`.
 
     Returns
     -------
@@ -145,23 +154,22 @@ def reduce_recipe(
     """
     highest = recipe.highest_fill
     block_bytes = mean_record_bytes(recipe) * expansion(recipe)
-    room = max_blocks * block_bytes / min(max(highest, LEAST_FILL), 1.0)
+    room = size.blocks * block_bytes / min(max(highest, LEAST_FILL), 1.0)
     if recipe.space <= room:
         return recipe, tuple(range(len(recipe.vdevs)))
     data, special = (_of_class(recipe, name) for name in (NORMAL, SPECIAL))
-    kept = [data[k] for k in _chosen_vdevs(len(data), data.index(vdev) if vdev in data else 0, most_vdevs)]
+    kept = [data[k] for k in _chosen_vdevs(len(data), data.index(vdev) if vdev in data else 0, size.vdevs)]
     share = room / sum(recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count for number in kept)
     smallest = max(MIN_SLAB_BYTES, int(MIN_SLAB_BLOCKS * block_bytes))
+    each, heaps, turns = size.slabs // len(kept), size.heaps, size.turns
     vdevs = {
-        number: _reduce_vdev(
-            recipe.vdevs[number], share, slabs // len(kept), smallest, heaps=heaps, turns=turns
-        )
+        number: _reduce_vdev(recipe.vdevs[number], share, each, smallest, heaps=heaps, turns=turns)
         for number in kept
     }
     # What the special vdevs hold is of all data vdevs, of which only some are there.
     part = share * len(kept) / len(data)
     vdevs |= {
-        number: _reduce_vdev(recipe.vdevs[number], part, slabs, MIN_SLAB_BYTES // SPECIAL_SLABS, heaps=0)
+        number: _reduce_vdev(recipe.vdevs[number], part, size.slabs, MIN_SLAB_BYTES // SPECIAL_SLABS, heaps=0)
         for number in special
     }
     numbers = tuple(sorted(vdevs))
@@ -173,7 +181,7 @@ def reduce_recipe(
     )
     smaller = replace(smaller, steps=tuple(steps), claim_bytes=_claim_bytes(smaller))
     room = smaller.space * min(1.0, highest / EMPTY_FILL)
-    return _in_pieces(smaller, room, highest * smaller.space, files), numbers
+    return _in_pieces(smaller, room, highest * smaller.space, size.files), numbers
 
 
 def _claim_bytes(recipe: PoolRecipe) -> int:

@@ -1,4 +1,4 @@
-"""Blocks of a miniature at distances as in the real pool: what a scan in the order of birth needs.
+"""Spread the blocks of a miniature to distances as in the real pool, for a sorted scan's metadata phase.
 
 In a metaslab of a miniature everything is near: what was written years apart lies within a few tracks, and
 gigabytes apart in a real one.  Its metaslabs are cut at gaps into pieces, which are spread over the real vdev

@@ -1,1 +1,1 @@
-"""recipes: what makes a population: pool, allocator, history, sizes of records."""
+"""recipes: everything a population is made from: pool, allocator, history, record sizes."""

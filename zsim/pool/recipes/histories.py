@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
@@ -215,46 +215,52 @@ def _files(data: Mapping[str, object], path: Path) -> FileSizes:
     return FileSizes(shape, size["mean"], size["low"], size["high"], sigma)
 
 
-def history_recipe(
-    history: History,
-    vdevs: tuple[TopLevel, ...],
-    style: AllocatorStyle,
-    release: ReleaseProfile,
-    fill: float,
-    rounds: int | None = None,
-    *,
-    small: SmallBlocks | None = None,
-    growth: Growth | None = None,
-) -> PoolRecipe:
+@dataclass(frozen=True, slots=True)
+class EmptyPool:
+    """A pool before its first block is written.
+
+    Attributes
+    ----------
+    vdevs, style
+        See `zsim.pool.recipes.recipe.pool_of`.
+    release : ReleaseProfile
+        Decides the size of indirect blocks, and how FRAG is computed.
+    small : SmallBlocks
+        What goes to the special class beside metadata.
+    growth : Growth
+        Vdevs that are added later, to a pool that has aged.
+    """
+
+    vdevs: tuple[TopLevel, ...]
+    style: AllocatorStyle
+    release: ReleaseProfile
+    small: SmallBlocks = field(default_factory=SmallBlocks)
+    growth: Growth = field(default_factory=Growth)
+
+
+def history_recipe(history: History, pool: EmptyPool, fill: float, rounds: int | None = None) -> PoolRecipe:
     """Return the recipe of a pool with a history.
 
     Parameters
     ----------
     history : History
-    vdevs, style
-        See `zsim.pool.recipes.recipe.pool_of`.
-    release : ReleaseProfile
-        Decides the size of indirect blocks.
+    pool : EmptyPool
     fill : float
         Allocated / space to end at.
     rounds : int, optional
         Rounds of ageing; the history's own number if not given.
-    small : SmallBlocks, optional
-        What goes to the special class beside metadata.
-    growth : Growth, optional
-        Vdevs that were added; the pool has aged before.
     """
     steps = history.steps(fill, rounds)
-    if growth is not None and growth.stages:
-        steps = (*history.steps(growth.stages[0][0], rounds), *growth.steps, Fill(fill))
+    if pool.growth.stages:
+        steps = (*history.steps(pool.growth.stages[0][0], rounds), *pool.growth.steps, Fill(fill))
     return PoolRecipe(
-        vdevs=vdevs,
-        style=style,
+        vdevs=pool.vdevs,
+        style=pool.style,
         records=history.records,
         files=history.files,
         steps=steps,
-        small_blocks=small or SmallBlocks(),
+        small_blocks=pool.small,
         datasets=history.datasets,
         txg_bytes=history.txg_bytes,
-        metadata=MetadataSizes(pointers=1 << (release.indirect_shift - POINTER_BYTES_SHIFT)),
+        metadata=MetadataSizes(pointers=1 << (pool.release.indirect_shift - POINTER_BYTES_SHIFT)),
     )

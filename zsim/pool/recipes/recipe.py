@@ -1,4 +1,4 @@
-"""What makes a population: the pool, its allocator, what is written to it, how it aged."""
+"""The recipe of a population: the pool, its allocator, what is written to it, how it ages."""
 
 from __future__ import annotations
 

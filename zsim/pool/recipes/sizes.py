@@ -1,4 +1,4 @@
-"""A histogram of block sizes, as CSV, becomes the mix of records of a history."""
+"""From a histogram of block sizes (CSV) to the mix of record sizes of a history."""
 
 from __future__ import annotations
 

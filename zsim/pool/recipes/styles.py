@@ -1,4 +1,4 @@
-"""How each release of ZFS allocates: the switches of the compiled allocator, from its release profile.
+"""How each release of ZFS allocates: the options of the compiled allocator, from its release profile.
 
 Sources: OpenZFS ``module/zfs/metaslab.c`` at the tags 0.6.1, 0.6.5.11, 0.7.13, 0.8.6, 2.0.7, 2.1.5, 2.1.16,
 2.2.9, 2.3.0, 2.3.9 and 2.4.0.

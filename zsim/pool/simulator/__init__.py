@@ -1,1 +1,1 @@
-"""simulator: the compiled history: writes, frees, metaslabs, transaction groups."""
+"""simulator: run a history in compiled code: writes, frees, metaslabs, transaction groups."""

@@ -1,4 +1,4 @@
-"""Third copies of the MOS in a miniature, compiled: they decide which metaslabs are passed over.
+"""Third copies of the MOS in a miniature, compiled; they decide which metaslabs are skipped.
 
 Where all copies are on one vdev, the third goes to a metaslab that no allocator has.  If that was empty, its
 largest free segment is smaller from then on, and the next allocator in need of a metaslab passes it over,

@@ -1,4 +1,4 @@
-"""Random numbers that the files of a history are drawn with; those of a seed are kept for the next pool.
+"""Random numbers for the files of a history; those of a seed are kept for the next pool.
 
 Which class a file is of depends on the shares of the classes alone, and a larger deviate makes a larger file
 whatever the mean size is.  So the numbers are sorted once, and pools of other sizes, layouts or mean sizes of

@@ -1,4 +1,4 @@
-"""Where what a removed top-level vdev holds goes: placed by the pool's allocator on the vdevs that stay.
+"""Place the blocks of a removed top-level vdev on the remaining vdevs, with the pool's allocator.
 
 Source: OpenZFS vdev_removal.c (spa_vdev_copy_impl, spa_vdev_copy_segment; 0.8 and later), in own words.
 """

@@ -1,4 +1,4 @@
-"""Memory of the compiled history: arrays of records behind one table of addresses.
+"""Memory of the compiled simulator: arrays of records behind one table of addresses.
 
 Every kernel takes a single argument, the table `pool`: a small array of addresses and sizes.  A view
 function turns an entry into an array without counting references; passing the arrays themselves costs numba

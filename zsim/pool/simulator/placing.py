@@ -1,4 +1,4 @@
-"""Where one block goes, and what becomes of its old place: records, and the indirect blocks above them.
+"""Place one block and free its old place: records, and the indirect blocks above them.
 
 Every rewritten block is placed anew and its old place freed, unless a snapshot holds it (OpenZFS
 dbuf.c:dbuf_write, dsl_dataset.c:dsl_dataset_block_kill).

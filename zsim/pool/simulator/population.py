@@ -1,4 +1,4 @@
-"""Run a recipe: the population of blocks it leaves on the pool."""
+"""Run a recipe and return the population of blocks that it leaves on the pool."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.arrays import Rows, checked
+from zsim.base.arrays import Rows, checked, sparse_table
 from zsim.base.constants import constant
 from zsim.base.errors import ZsimError
-from zsim.base.pages import sparse_table
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.fragmentation import FragWeights
 from zsim.pool.recipes.recipe import (

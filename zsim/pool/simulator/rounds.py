@@ -1,4 +1,4 @@
-"""Steps of a history again and again, until the pool has the FRAG that is asked for: one compiled call."""
+"""Repeat the ageing steps of a history until the pool has the stated FRAG, in one compiled call."""
 
 from __future__ import annotations
 

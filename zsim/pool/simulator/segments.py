@@ -1,4 +1,4 @@
-"""The free segments of a metaslab, compiled: where the next block goes, and what freed ranges become.
+"""The free segments of a metaslab, compiled: allocate the next block, merge freed ranges.
 
 Sources: OpenZFS ``module/zfs/metaslab.c``, releases 0.7.13, 2.1.5 and 2.3.9 (``metaslab_df_alloc``,
 ``metaslab_block_picker``, ``metaslab_should_allocate``, ``metaslab_set_fragmentation``), in own words.
@@ -16,7 +16,6 @@ import numpy as np
 
 from zsim.base.arrays import I64
 from zsim.base.jit import njit
-from zsim.base.sorting import sort_in_place
 from zsim.pool.simulator.memory import (
     BUCKETS,
     LOG_SIZE,
@@ -29,6 +28,7 @@ from zsim.pool.simulator.memory import (
     starts_of,
     vdevs_of,
 )
+from zsim.pool.sorting import sort_in_place
 
 MIN_SEARCH_COUNT = 100  # metaslab_min_search_count
 NEVER = 1 << 60

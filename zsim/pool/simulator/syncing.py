@@ -1,4 +1,4 @@
-"""How a txg is written out, compiled.
+"""Write out a txg, compiled.
 
 What ZFS does in a txg (OpenZFS dmu_objset.c:dmu_objset_sync, dbuf.c:dbuf_sync_list,
 dsl_pool.c:dsl_pool_sync): the dirty objects of a dataset, in hashed sublists; of each object its dirty

@@ -1,4 +1,4 @@
-"""What a metaslab counts when one is looked for, and how an allocator takes it and leaves it, compiled.
+"""The weight of a metaslab, and how an allocator activates and leaves it, compiled.
 
 Sources: OpenZFS ``module/zfs/metaslab.c``, releases 0.7.13, 2.1.5 and 2.3.9 (``metaslab_segment_weight``,
 ``metaslab_space_weight``, ``metaslab_activate``, ``metaslab_segment_may_passivate``), in own words.

@@ -1,4 +1,4 @@
-"""What is written: files, overwritten runs, removals, snapshots; the compiled steps of a history.
+"""The steps of a history, compiled: files, overwritten ranges, removals, snapshots.
 
 A step marks records dirty until a txg is full and has it written out (`zsim.pool.simulator.syncing`).
 """

@@ -1,4 +1,4 @@
-"""First screen of an answer: how long, how sure, done when, what holds it up, what helps, what narrows it."""
+"""The first screen of an answer: how long, how certain, finish time, bottleneck, advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all pictures share: palette, formats, light and dark.
+"""What all pictures share: palette, file formats, light and dark.
 
 This module is imported when something is drawn, because matplotlib is slow to import.  Figures are made
 without pyplot: no global state, no window, and the same file byte for byte for the same prediction.

@@ -1,4 +1,4 @@
-"""What answers have in common: they are printed, and written to files as JSON and as a picture."""
+"""What all answers have in common: printing, and storing as JSON and as a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures of a prediction: fan of progress, finish times, causes, drives phase by phase.
+"""The pictures of a prediction: progress, finish times, breakdown, drives by phase.
 
 This module is imported when something is drawn, because matplotlib is slow to import.
 """

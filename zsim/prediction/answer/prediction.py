@@ -1,4 +1,4 @@
-"""A prediction: the records of an answer, and what can be done with them: read, written, printed, drawn."""
+"""The prediction: the records of an answer, which can be stored, printed and drawn."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Held:
 
 
 class Prediction(Answer, SavedAnswer, DrawnAnswer):
-    """What `zsim.predict` returns.
+    """The return value of `zsim.predict`.
 
     Notes
     -----

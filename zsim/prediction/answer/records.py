@@ -1,4 +1,4 @@
-"""The records an answer is made of: how long, how sure, what the time is spent on, what would change it.
+"""The records of an answer: how long, how certain, what the time is spent on, what would change it.
 
 They are plain data; how they read is in `zsim.prediction.answer.wording`, how they look in
 `zsim.prediction.answer.drawing`.

@@ -1,4 +1,4 @@
-"""Blocks that an answer is printed in: on a terminal, as plain text, and as HTML for notebooks."""
+"""Sections of a printed answer: for a terminal, as plain text, and as HTML for notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of sick drives: what sets the pace, what errors cost, what taking one offline brings."""
+"""Sentences about sick drives: which sets the pace, what errors cost, what taking one offline saves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prediction in a person's words: plain text, rich renderable, and HTML for notebooks."""
+"""How a prediction is printed: plain text, rich renderable, and HTML for notebooks."""
 
 from __future__ import annotations
 

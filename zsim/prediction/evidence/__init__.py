@@ -1,4 +1,4 @@
-"""What the pool has already shown, weighed against what every possible world would have shown.
+"""evidence: weigh the possible worlds by what the pool has already shown.
 
 The pipeline of the folder: `noise` (how far evidence of each kind scatters) > `likelihood` (how well one
 value fits) > `joint` (all worlds, from the few that were run) > `posterior` (the answer of the weighted

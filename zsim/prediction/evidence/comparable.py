@@ -1,4 +1,4 @@
-"""From a scenario's observations to values that worlds can be compared with, and why some cannot."""
+"""From observations to values that worlds can be compared with; why some cannot."""
 
 from __future__ import annotations
 

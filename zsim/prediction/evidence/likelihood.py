@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.constants import constant, whole_constant
-from zsim.base.normal import Z90
+from zsim.base.constants import Z90, constant, whole_constant
 
 F64 = NDArray[np.float64]
 FREEDOM = constant("evidence.freedom")

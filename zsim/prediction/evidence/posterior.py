@@ -1,4 +1,4 @@
-"""The answer of the weighted worlds, and what each piece of evidence did to it."""
+"""The answer of the weighted worlds, and the effect of each piece of evidence on it."""
 
 from __future__ import annotations
 

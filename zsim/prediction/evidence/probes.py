@@ -1,4 +1,4 @@
-"""What a world is asked for, to be compared with what was observed: scans, drives at work, a drive."""
+"""Ask a world for values that can be compared with observations: scans, activity, a drive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drives that take longer for a request than their model can: found by what they complete, not by queues."""
+"""Find drives that take longer for a request than their model can, by their completed requests."""
 
 from __future__ import annotations
 

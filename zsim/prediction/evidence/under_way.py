@@ -1,4 +1,4 @@
-"""What the pace of a scan that runs says of how long it takes in all, without any world."""
+"""What the pace of a running scan says about its whole duration, without any world."""
 
 from __future__ import annotations
 

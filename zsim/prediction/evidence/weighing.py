@@ -1,4 +1,4 @@
-"""The weighing of one prediction: what every world shows, on which scale, and the weighted answer."""
+"""Weigh the worlds of one prediction: what each shows, on which scale, and the weighted answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What evidence did to the answer, as records and in words."""
+"""The effect of evidence on the answer, as records and as sentences."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""exact: every I/O of a pool of any size, tile by tile."""
+"""exact: simulate every I/O of a pool of any size, tile by tile."""

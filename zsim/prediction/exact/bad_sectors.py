@@ -1,4 +1,4 @@
-"""The bad sectors of an exact run: where they lie in the tiles of the pool, and what they have cost."""
+"""The bad sectors of an exact run: their places in the tiles of the pool, and the time they cost."""
 
 from __future__ import annotations
 

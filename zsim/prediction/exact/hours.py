@@ -1,4 +1,4 @@
-"""Loads and tunables by the hours of the week, as they come and go while every I/O is simulated."""
+"""Loads and tunables by the hours of the week, during an exact run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The legacy scan over the tiles of a large pool: one stream of operations, filled on as it is walked."""
+"""The legacy scan over the tiles of a large pool: one stream of operations, refilled as it is walked."""
 
 from __future__ import annotations
 

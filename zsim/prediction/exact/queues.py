@@ -1,4 +1,4 @@
-"""The sorted scan's queues over the tiles of a large pool: which entries wait, and in which order."""
+"""The queues of a sorted scan over the tiles of a large pool: which entries wait, in which order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every I/O of a pool: its tiles in one run, with one rhythm of txgs, in memory that does not grow.
+"""Simulate every I/O of a pool: its tiles in one run, in memory that does not grow with the pool.
 
 A pool no larger than a tile is run as it is.  Of a larger one only a few tiles are in the plane at a time;
 their items and operations stand in rings that are filled on while the scan goes.

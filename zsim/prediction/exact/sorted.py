@@ -1,4 +1,4 @@
-"""The sorted scan over the tiles of a large pool: visits and issue by turns, as memory allows."""
+"""The sorted scan over the tiles of a large pool: visits and issues alternate, as memory allows."""
 
 from __future__ import annotations
 

@@ -16,21 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.arrays import Rows, undivided
-from zsim.base.constants import constant
 from zsim.base.errors import NotSimulatedYet
 from zsim.case.case import Case
 from zsim.engine.compiled.plane import item_records
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature.shape import Miniature
-from zsim.prediction.inputs.population import pool_miniature
+from zsim.prediction.inputs.population import laid_out_whole, pool_miniature
 from zsim.scan.items import ScanItems
 from zsim.scan.program import Program, scan_items, traversal_program
 from zsim.vdevs.kind import kind_of
 
 I64 = NDArray[np.int64]
 T = TypeVar("T")
-MARGIN = constant("work.counted")
 LINKED = ("prefetch_first", "prefetch_next", "unwind")
 
 
@@ -202,12 +200,17 @@ class Tiling:
 def _first_population(case: Case, blocks: int, whole: int) -> tuple[Miniature, str]:
     """Return the population of a tile, or the pool where it has no more blocks than `whole`."""
     tile, note = pool_miniature(case, blocks=blocks)
-    if whole <= blocks or tile.scale == 1.0:
+    if whole <= blocks:
         return tile, note
-    if tile.scale * len(tile.table) * len(case.layout.vdevs) > whole * len(tile.vdevs):
-        return tile, note
-    pool, its_note = pool_miniature(case, blocks=math.ceil(MARGIN * whole))
-    return (pool, its_note) if pool.scale == 1.0 else (tile, note)
+    pool_blocks = tile.scale * len(tile.table) * len(case.layout.vdevs) / len(tile.vdevs)
+    found = laid_out_whole(
+        (tile, note),
+        pool_blocks,
+        whole,
+        lambda more: pool_miniature(case, blocks=more),
+        lambda laid: laid[0].scale == 1.0,
+    )
+    return found or (tile, note)
 
 
 def _without_mos(pool: Miniature) -> BlockTable:

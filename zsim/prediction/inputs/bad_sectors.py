@@ -1,4 +1,4 @@
-"""What sectors that cannot be read cost a scan.
+"""The time that unreadable sectors cost a scan.
 
 A bad sector costs seconds, its neighbours milliseconds: a sample of the run has too few of them.  What one
 of them does is simulated (`zsim.prediction.runs.sick_drives.read_errors`); over the whole scan they are

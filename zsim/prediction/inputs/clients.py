@@ -1,4 +1,4 @@
-"""Foreground load: from the scenario's loads to the engine's clients, and by the hours of the week."""
+"""Foreground load: from the loads of a scenario to clients of the engine, and by the hours of the week."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nobody stated, as distributions: the members of the ensemble and what distinguishes them."""
+"""The ensemble: distributions of what is not stated, and the members drawn from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who faults a drive for its I/O errors, and after how many: ZED, zfsd, the fault manager of illumos."""
+"""After how many I/O errors a drive is faulted, and by whom: ZED, zfsd, the fault manager of illumos."""
 
 from __future__ import annotations
 

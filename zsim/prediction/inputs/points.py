@@ -1,4 +1,4 @@
-"""Where possible worlds lie: what a duration goes with, as columns for the regression over many scenarios."""
+"""The coordinates of a world in the regression over many scenarios."""
 
 from __future__ import annotations
 

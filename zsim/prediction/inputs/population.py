@@ -1,4 +1,4 @@
-"""The population of a member: the pool room's miniature of the scenario's pool and history."""
+"""The population of one world: a miniature of its pool, prepared for the scan."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
+from typing import TypeVar
 
 from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
@@ -22,7 +22,7 @@ from zsim.pool.miniature.ageing import AgedPool, aged_pool
 from zsim.pool.miniature.by_birth import spread_by_birth, spread_by_metaslab
 from zsim.pool.miniature.census import thinned
 from zsim.pool.miniature.gathering import gathered
-from zsim.pool.miniature.shape import MAX_VDEVS
+from zsim.pool.miniature.shape import MAX_VDEVS, MiniatureSize
 from zsim.pool.miniature.shape import Miniature as PoolMiniature
 from zsim.pool.miniature.spreading import spread
 from zsim.pool.recipes.histories import History
@@ -34,6 +34,7 @@ from zsim.prediction.inputs.room import make_room
 from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import NORMAL, kind_of
 
+Laid = TypeVar("Laid")
 BLOCKS = whole_constant("population.blocks")
 TILE_BLOCKS, POPULATIONS, WHOLE_BLOCKS = (
     whole_constant("work.tile_blocks"),
@@ -42,6 +43,8 @@ TILE_BLOCKS, POPULATIONS, WHOLE_BLOCKS = (
 )
 """Of the largest tile of a sample, how many such have the blocks of an exact run's populations, and blocks of
 a pool that is run as it is."""
+COUNTED = constant("work.counted")
+"""So many times more or fewer blocks than counted on a small population a pool may have."""
 MOST_REWRITTEN = constant("population.most_rewritten")
 SLABS, FILES = whole_constant("population.slabs"), whole_constant("population.files")
 """Metaslabs of the miniature, at most: with fewer, those that the allocators have active are too large a
@@ -135,10 +138,32 @@ class WorldPopulation:
         return self.scale * len(self.table) * self.walked
 
 
-class _Size(NamedTuple):
-    blocks: int
-    slabs: int
-    heaps: int
+def laid_out_whole(
+    first: Laid,
+    pool_blocks: float,
+    most: int,
+    lay_out: Callable[[int], Laid],
+    is_whole: Callable[[Laid], bool],
+) -> Laid | None:
+    """Return the whole pool, block by block; None where it has more than `most` blocks.
+
+    Parameters
+    ----------
+    first : object
+        A population of the pool.
+    pool_blocks : float
+        Blocks of the pool, as counted on that population.
+    most : int
+        Blocks of a pool that is laid out whole, at most.
+    lay_out, is_whole : callable
+        Returns a population of so many blocks; tells whether one is the pool itself.
+    """
+    if is_whole(first):
+        return first
+    if pool_blocks > most:
+        return None
+    pool = lay_out(math.ceil(COUNTED * most))
+    return pool if is_whole(pool) else None
 
 
 def history_of(case: Case) -> History:
@@ -340,12 +365,18 @@ def pool_miniature(case: Case, *, blocks: int | None = None, heaps: int = 0) -> 
     They stand one by one, or in `heaps` heaps at least, see `zsim.pool.miniature.shape.reduce_recipe`.
     """
     stated = case.frag if case.release.fragmentation_table != "none" else None
-    size = _Size(blocks or BLOCKS, SLABS, heaps)
+    size = MiniatureSize(
+        blocks or BLOCKS,
+        slabs=SLABS * min(len(case.layout.data), MAX_VDEVS),
+        files=FILES,
+        heaps=heaps,
+        turns=_is_by_address(case),
+    )
     aged, note = _nearest(case, history_of(case), stated, size)
     return aged.miniature, note
 
 
-def _nearest(case: Case, history: History, frag: float | None, size: _Size) -> tuple[AgedPool, str]:
+def _nearest(case: Case, history: History, frag: float | None, size: MiniatureSize) -> tuple[AgedPool, str]:
     """Return the pool asked for, or the nearest that the history can make, and what is different about it."""
     try:
         return _pool(case, history, case.fill, frag, size), ""
@@ -361,7 +392,7 @@ def _nearest(case: Case, history: History, frag: float | None, size: _Size) -> t
     return _nearest_frag(case, history, frag or 0.0, size)
 
 
-def _nearest_frag(case: Case, history: History, frag: float, size: _Size) -> tuple[AgedPool, str]:
+def _nearest_frag(case: Case, history: History, frag: float, size: MiniatureSize) -> tuple[AgedPool, str]:
     """Return the pool never aged where it has more FRAG than asked for as it is, else the most aged one."""
     fresh = _pool(case, replace(history, rounds=0, snapshots=0), case.fill, None, size)
     wanted, got = format_fraction(frag), format_fraction(fresh.frag)
@@ -379,7 +410,7 @@ def _nearest_frag(case: Case, history: History, frag: float, size: _Size) -> tup
     )
 
 
-def _less_full(case: Case, history: History, size: _Size, in_vain: int) -> tuple[AgedPool, str]:
+def _less_full(case: Case, history: History, size: MiniatureSize, in_vain: int) -> tuple[AgedPool, str]:
     """Return the fullest pool in which the allocator still finds room; `in_vain`: blocks written before."""
     fill = case.fill
     for last in (False,) * (TRIES - 1) + (True,):
@@ -403,7 +434,7 @@ def _less_full(case: Case, history: History, size: _Size, in_vain: int) -> tuple
     raise AssertionError
 
 
-def _equally_full(case: Case, history: History, size: _Size, in_vain: int) -> tuple[AgedPool, str]:
+def _equally_full(case: Case, history: History, size: MiniatureSize, in_vain: int) -> tuple[AgedPool, str]:
     """Return the pool with vdevs that were there from the first, where they have no room one after the other.
 
     A vdev that stands alone has to hold what a history overwrites until its txgs are synced.
@@ -435,10 +466,14 @@ def _no_room(case: Case, history: History, written: int) -> NoRoomError:
     return error
 
 
-def _pool(case: Case, history: History, fill: float, frag: float | None, size: _Size) -> AgedPool:
+def _pool(case: Case, history: History, fill: float, frag: float | None, size: MiniatureSize) -> AgedPool:
     return aged_pool(
-        history, case.vdevs, case.allocator, case.release, fill, frag, rewritten=case.rewritten,
-        max_blocks=size.blocks, seed=case.seed, slabs=size.slabs * min(len(case.layout.data), MAX_VDEVS),
-        files=FILES, heaps=size.heaps, turns=_is_by_address(case), small=case.classes.small,
-        growth=case.classes.growth, frag_of=case.frag_of,
-    )  # fmt: skip
+        history,
+        case.empty_pool,
+        fill,
+        frag,
+        size=size,
+        seed=case.seed,
+        rewritten=case.rewritten,
+        frag_of=case.frag_of,
+    )

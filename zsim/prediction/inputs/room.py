@@ -1,4 +1,4 @@
-"""Room in memory for what is large."""
+"""Free memory before something large is allocated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What grows with the data written, at the scale of a miniature: persistent caches and fast regions.
+"""Persistent caches and other sizes that have to shrink with a miniature, which writes less data.
 
 A drive-managed shingled drive sends everything that is not a stream from the start of a band through its
 persistent cache and rewrites whole bands once that is full (`zsim.drives.physics.smr`, at work in the

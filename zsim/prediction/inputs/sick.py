@@ -1,4 +1,4 @@
-"""Slow and badly attached drives of a case: which they are, and what the engine is given of them."""
+"""Slow and badly attached drives of a case, and their parameters in the engine."""
 
 from __future__ import annotations
 

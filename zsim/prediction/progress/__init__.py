@@ -1,1 +1,1 @@
-"""A scan that runs: what possible worlds would show over time, and what its own progress says of its end."""
+"""progress: what worlds would show over time, and what a running scan's own progress says about its end."""

@@ -1,4 +1,4 @@
-"""What the case alone tells of a course, without a run: how it drifts, how well it is known, an even one."""
+"""What the case alone says about a course, without a run: drift, uncertainty, an even course."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one possible world does over time: a metadata phase, an issue phase in cells of work, and its tail."""
+"""The course of one world: a metadata phase, an issue phase in cells of work, and a tail."""
 
 from __future__ import annotations
 

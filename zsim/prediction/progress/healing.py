@@ -1,4 +1,4 @@
-"""A resilver that repairs what an outage left: how far its scan has to go nobody prints."""
+"""A resilver after an outage, which repairs only what was missed: how much that is, is not printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The least time that what is left of a scan takes: no drive is written faster than its medium moves.
+"""The least time for the rest of a scan: no drive is written faster than its media rate.
 
 A world says how long that is on its drives.  Of the times that the noise of its pace allows only longer ones
 are possible; what the drives themselves are faster or slower than in the world moves both alike.

@@ -1,4 +1,4 @@
-"""A resilver of vdevs that hold no data: of a log nothing is copied, of a dedup vdev its tables are."""
+"""Resilvers of vdevs without data: of a log nothing is copied, of a dedup vdev its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what ``zpool status`` printed while a scan ran to shares of its work, and the time they took."""
+"""From printed statuses of a running scan to shares of its work, and the time these took."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a real scan departs from a world's course: slower or faster as a whole, and by stretches of its work.
+"""How real scans deviate from the course of a world: in pace as a whole, and by stretches.
 
 The logarithm of the pace of every cell of work is Gaussian: what the drives give to all of the run, what its
 metadata phase and its repair each have of their own, and two Ornstein-Uhlenbeck processes over the work, a

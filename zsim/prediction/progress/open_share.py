@@ -1,4 +1,4 @@
-"""Worlds in which the vdev that is repaired holds more or less, where nobody says how much it holds."""
+"""Worlds that differ in how much the vdev under repair holds, where that is unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a running scan's own mean pace says of what is left, and how it is combined with a world's answer.
+"""What a running scan's mean pace says about the rest, and how it is combined with a world's answer.
 
 The mean pace since the repair began needs no world.  Bates and Granger, The combination of forecasts,
 Operational Research Quarterly 20 (1969), equation 4: forecasts weigh by the inverse of their variances.

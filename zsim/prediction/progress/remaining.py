@@ -1,4 +1,4 @@
-"""How long a running scan still takes: worlds weighed by how it got on, and what is left in each."""
+"""The remaining time of a running scan: worlds weighed by its progress, and what is left in each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to change first: what other hardware, ports or orders would save, each tried on a world."""
+"""What to change first: the time that other hardware, ports or orders save, each tried on one world."""
 
 from __future__ import annotations
 

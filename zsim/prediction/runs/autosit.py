@@ -1,4 +1,4 @@
-"""Which slow drives ``autosit`` takes out of the reads: found on a small population, as 2.4 finds them.
+"""Which slow drives ``autosit`` excludes from reads: found on a small population, by the rules of 2.4.
 
 Finding a slow drive takes some 20 s of a run of hours, so in the runs that follow it sits out from the start.
 """

@@ -1,4 +1,4 @@
-"""What a knob of ZFS does: cheap runs on common worlds with one tunable changed, and advice of it."""
+"""The effect of a tunable: cheap runs on common worlds with one tunable changed, and advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One member of the ensemble: a miniature of the pool, run in full detail, and scaled to the pool's size."""
+"""Run one member of the ensemble: a miniature of the pool in full detail, scaled to the pool's size."""
 
 from __future__ import annotations
 

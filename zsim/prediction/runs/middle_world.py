@@ -1,4 +1,4 @@
-"""The middle world in detail: what ``--exact`` would run, sampled.
+"""The median world in detail: what ``--exact`` would run, sampled.
 
 A pool of few blocks is built whole.  Of a larger one a few small tiles are run whole, each with a
 population of its own: a cluster sample, whose spread is the error.  Where a precision is asked for, tiles as
@@ -20,10 +20,12 @@ from zsim.engine.model import PlaneModel
 from zsim.operation.run import RunResult
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import (
+    COUNTED,
     POPULATIONS,
     TILE_BLOCKS,
     WHOLE_BLOCKS,
     WorldPopulation,
+    laid_out_whole,
     miniature,
 )
 from zsim.prediction.runs.member import MemberResult
@@ -54,8 +56,8 @@ children: on more of them what a tile has once is too much of what lies on each.
 FEW_TILES = whole_constant("work.few_tiles")
 """Of a pool of no more large tiles, the worlds near the median are run on tiles as large as an exact run's:
 small ones have more seeks and ends of txgs, 3 % of the time in the mean of six pools."""
-FEW_BYTES, COUNTED = constant("work.few_bytes"), constant("work.counted")
-"""Of a block in a pool that may have few of them; so many times more or fewer than small populations say."""
+FEW_BYTES = constant("work.few_bytes")
+"""Of a block in a pool that may have few of them."""
 MOST_SEEN = constant("work.most_seen")
 """Even where all populations were run: each lies at many places."""
 
@@ -283,7 +285,7 @@ def _first_tile(
         if not _has_few_tiles(case, known):
             small = SHOWN_BLOCKS if in_tiles and is_narrow(case) else SMALL_TILE_BLOCKS
             pool = miniature(case, blocks=small)
-            count = _tiles_of(pool)
+            count = _tiles_on_a_vdev(pool)
             if count > FEW_TILES:
                 return pool, small, not is_whole(case, pool)
             if count <= 1.0:
@@ -313,15 +315,17 @@ def whole_pool(case: Case, known: int | None = None) -> WorldPopulation | None:
     if case.alloc > WHOLE_BLOCKS * FEW_BYTES:
         return None
     pool = miniature(case, blocks=known or SMALL_BLOCKS)
-    if is_whole(case, pool):
-        return pool
-    if pool.pool_blocks > WHOLE_BLOCKS:
-        return None
-    pool = miniature(case, blocks=math.ceil(COUNTED * WHOLE_BLOCKS))
-    return pool if is_whole(case, pool) else None
+    return laid_out_whole(
+        pool,
+        pool.pool_blocks,
+        WHOLE_BLOCKS,
+        lambda more: miniature(case, blocks=more),
+        lambda laid: is_whole(case, laid),
+    )
 
 
-def _tiles_of(pool: WorldPopulation) -> float:
+def _tiles_on_a_vdev(pool: WorldPopulation) -> float:
+    """Return how many large tiles lie one behind the other on the vdevs that the population has."""
     return pool.scale * len(pool.table) / TILE_BLOCKS
 
 
@@ -332,4 +336,4 @@ def _has_few_tiles(case: Case, known: int | None) -> bool:
     """
     if known is None or case.alloc > FEW_TILES * TILE_BLOCKS * FEW_BYTES:
         return False
-    return COUNTED < _tiles_of(miniature(case, blocks=known)) < FEW_TILES / COUNTED
+    return COUNTED < _tiles_on_a_vdev(miniature(case, blocks=known)) < FEW_TILES / COUNTED

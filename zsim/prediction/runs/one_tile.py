@@ -1,4 +1,4 @@
-"""One tile of a pool, in the middle of the places that its copies take, run whole and scaled to the pool."""
+"""One tile of a pool, run whole in the middle of the places of its copies, and scaled to the pool."""
 
 from __future__ import annotations
 

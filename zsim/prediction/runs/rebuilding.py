@@ -1,4 +1,4 @@
-"""What of a pool a sequential rebuild is simulated on: whole metaslabs, a sample of them.
+"""The part of a pool on which a sequential rebuild is simulated: a sample of its metaslabs, each whole.
 
 A rebuild goes metaslab by metaslab and knows allocated ranges, not blocks.  Its window holds gigabytes,
 more than a miniature does, and in a dRAID it needs many groups to keep all drives busy: so the sample is

@@ -1,4 +1,4 @@
-"""What each sick drive costs, and what taking it offline would bring: one world, one thing different.
+"""The cost of each sick drive, and what taking it offline would save: one world, one thing changed.
 
 What a read of a bad sector does is learnt from a tile that is run with some and without any.
 """

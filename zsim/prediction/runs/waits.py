@@ -1,4 +1,4 @@
-"""A stretch of an operation that is long enough to tell what clients wait meanwhile."""
+"""A part of an operation that is long enough to measure client latencies."""
 
 from __future__ import annotations
 

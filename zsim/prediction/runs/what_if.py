@@ -1,4 +1,4 @@
-"""The same member with one thing different: other orders, no load, other records, faster parts."""
+"""Run the same member with one thing changed: other orders, no load, other records, faster parts."""
 
 from __future__ import annotations
 

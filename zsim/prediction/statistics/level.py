@@ -1,4 +1,4 @@
-"""From small populations to the pool: worlds near the median on larger ones, and how far that is known."""
+"""From small populations to the pool: worlds near the median on larger populations, and the error of that."""
 
 from __future__ import annotations
 

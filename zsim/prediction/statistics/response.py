@@ -1,4 +1,4 @@
-"""How the duration depends on what nobody stated, from a few runs: quantiles, and how well they are known.
+"""How the duration depends on the unknowns, from a few runs: quantiles and their errors.
 
 Sixteen members say little of a quantile by themselves: one world more or less moves it.  A regression on the
 unknowns tells worlds that were not run from those that were; quantiles are taken over thousands of them.

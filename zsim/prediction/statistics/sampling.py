@@ -1,4 +1,4 @@
-"""Windows of a long sequence of operations, and what their durations say about the whole of it.
+"""What the durations of windows say about a long sequence of operations.
 
 Stratified windows, one at a random place in each of equal parts of the order of issue, and a regression on
 what is known of every operation.

@@ -1,4 +1,4 @@
-"""Which unknown moves the answer, and what would narrow it."""
+"""Which unknown moves the answer most, and what would narrow the interval."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.constants import whole_constant
-from zsim.base.normal import Z90
+from zsim.base.constants import Z90, whole_constant
 from zsim.case.member import Member
 from zsim.prediction.answer.records import Driver
 from zsim.prediction.inputs.ensemble import Unknown, place_of, places_of

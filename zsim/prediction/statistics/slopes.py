@@ -1,4 +1,4 @@
-"""What worlds of many scenarios taught of how a duration depends on the unknowns: the prior of a few runs.
+"""How durations depend on the unknowns in generated scenarios: the prior for a few runs.
 
 Sixteen runs say little of a dozen unknowns.  Thousands of runs of other scenarios say how such a dependence
 usually looks: ``models/response/worlds.json``, made by ``validation/fit_response.py``.

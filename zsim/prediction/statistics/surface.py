@@ -1,4 +1,4 @@
-"""The duration as it depends on the unknowns of one scenario: a regression over a few runs, and its prior."""
+"""The duration as a function of the unknowns of one scenario: a regression over a few runs, with a prior."""
 
 from __future__ import annotations
 

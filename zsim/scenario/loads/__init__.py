@@ -1,1 +1,1 @@
-"""Loads that files name: job files of fio, and what zpool iostat shows."""
+"""Loads from files: job files of fio, and output of zpool iostat."""

@@ -1,4 +1,4 @@
-"""Job files of fio as loads: what its jobs ask for, how often, and from when to when.
+"""Job files of fio as loads: what its jobs request, how often, and when.
 
 Meaning and units of the options: fio's HOWTO, "Job file format", "Parameter types" and "I/O rate".
 """

@@ -1,4 +1,4 @@
-"""What ``zpool iostat`` shows of a pool in use, as loads: rates, or with ``-r`` sizes of requests.
+"""``zpool iostat`` of a pool in use, as loads: rates, or with ``-r`` request sizes.
 
 The row of the pool counts what is asked of its top-level vdevs: blocks, whatever drives they lie on
 (OpenZFS vdev.c:vdev_get_stats_ex).  With ``-r`` it sums over the drives (vdev.c:vdev_stat_update counts sizes

@@ -1,4 +1,4 @@
-"""Loads that a word or a file names: none, jobs of fio, what ``zpool iostat`` shows of a pool in use."""
+"""Loads given by a word or a file: none, jobs of fio, ``zpool iostat`` of a pool in use."""
 
 from __future__ import annotations
 

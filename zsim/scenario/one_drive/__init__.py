@@ -1,1 +1,1 @@
-"""one_drive: what a scenario says of one drive alone: slow, sick, attached otherwise, of another model."""
+"""one_drive: what a scenario states about a single drive: slow, sick, attached otherwise, another model."""

@@ -1,4 +1,4 @@
-"""Drives of a pool that are of another model, or larger, than the rest, as a scenario states them."""
+"""Drives of another model or size than the rest of the pool, as a scenario states them."""
 
 from __future__ import annotations
 

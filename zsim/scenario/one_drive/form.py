@@ -1,4 +1,4 @@
-"""The form that whatever is said of one drive has: its number, a colon, and what is said."""
+"""The common form of statements about one drive: its number, a colon, and the value."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _SPELL = re.compile(r"(on|off)=(.+)", re.ASCII)
 
 
 class SlowDrive(OfOneDrive):
-    """A drive whose services take longer than its model says, always, for spells or now and then.
+    """A drive that is slower than its model says: always, for periods, or now and then.
 
     Text form: ``DRIVE:xFACTOR``, ``DRIVE:SHARE%@TIME`` or both, for example ``3:x2.5`` or ``3:1%@200ms``;
     ``on=`` and ``off=`` behind a factor are the mean lengths of the slow spells and of the time between them.

@@ -1,4 +1,4 @@
-"""How large a pool is: what ZFS leaves of the drives, cut into metaslabs, as ``zpool list`` prints it."""
+"""The size of a pool: what ZFS uses of the drives, divided into metaslabs, as ``zpool list`` prints it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Release files that state what differs from another release: ``base = "openzfs-2.2"``.
+"""Release files that state only the differences from another release: ``base = "openzfs-2.2"``.
 
 What a file does not state is as in the first version of its base.  Sources are told by release, so each
 file says how its own begin (``origin``): an inherited number was compared with the code of the new release,

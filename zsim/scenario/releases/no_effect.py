@@ -1,4 +1,4 @@
-"""Tunables and behaviours of releases that change nothing in a prediction, and why (``models/tunables``)."""
+"""Tunables and behaviours that change nothing in a prediction, and why (``models/tunables``)."""
 
 from __future__ import annotations
 

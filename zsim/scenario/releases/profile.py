@@ -1,4 +1,4 @@
-"""ZFS release by release: which algorithm is in it, and the value of every tunable that matters here.
+"""ZFS release profiles: which algorithms a release has, and the value of every tunable that matters.
 
 The profiles are the files of ``models/releases``: the first patch level of a series, as a whole or as what
 differs from an older one (`zsim.scenario.releases.inherited`), and what later patch levels changed.  A

@@ -1,4 +1,4 @@
-"""Which record sizes there are, and how large they may be in a release."""
+"""Allowed record sizes, and their maximum by release."""
 
 from __future__ import annotations
 

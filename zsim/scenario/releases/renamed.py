@@ -1,4 +1,4 @@
-"""Tunables that came and went: what does their work in the other releases."""
+"""Tunables that exist in some releases only, and their counterparts in others."""
 
 from __future__ import annotations
 

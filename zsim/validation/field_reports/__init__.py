@@ -1,1 +1,1 @@
-"""field_reports: resilvers that other people reported, and the scenario of each by rule."""
+"""field_reports: resilvers that other people reported, each made a scenario by rule."""

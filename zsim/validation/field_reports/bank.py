@@ -1,4 +1,4 @@
-"""Simulated worlds of reported rows, kept, so that a prior can be judged without simulating again.
+"""Simulated worlds of reported resilvers, stored so that a prior can be tested without simulating again.
 
 Of each row as many members as wanted are drawn from wider distributions than the product's, and simulated
 once.  What a prior makes of the row is then a weighing of those members: the density of each under the prior

@@ -1,4 +1,4 @@
-"""What people write in rows, in one form: numbers in SI units.
+"""Reported values in one form: numbers in SI units.
 
 Numbers come as numbers, as text with a unit ("3.64T", "4 TB", "62%") or not at all; a number that cannot be
 what its column says is refused with its name, never guessed.

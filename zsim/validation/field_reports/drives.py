@@ -1,4 +1,4 @@
-"""From the words of a report to a drive, by the rules of `zsim.drives.names` that imports use too."""
+"""From the words of a report to a drive, by the same rules as imports (`zsim.drives.names`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a row says in words of the pool's use, its load and its controller: rules for all rows alike."""
+"""What a report says about use, load and controller: the same rules for all rows."""
 
 from __future__ import annotations
 

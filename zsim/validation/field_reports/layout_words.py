@@ -1,4 +1,4 @@
-"""Layouts as people write them ("2x mirror", "raidz2, 3 vdevs of 6", "RAID 10") in zsim's words."""
+"""Layouts as people write them ("2x mirror", "raidz2, 3 vdevs of 6", "RAID 10") in zsim's form."""
 
 from __future__ import annotations
 

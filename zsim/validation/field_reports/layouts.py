@@ -1,4 +1,4 @@
-"""Layouts of reports that state none, or no width: several usual ones, whose answers are taken together."""
+"""Reports without a layout or width: several usual layouts, whose answers are combined."""
 
 from __future__ import annotations
 

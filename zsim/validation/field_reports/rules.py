@@ -1,4 +1,4 @@
-"""From a reported resilver, scrub or rebuild to a scenario: by rule alone, the same rules for every row.
+"""From a reported resilver, scrub or rebuild to a scenario: the same rules for every row.
 
 A row (columns as in the README of the observed rows) states less than a scenario can.  What it states is
 taken; what it does not is left to the distributions of `zsim.prediction`, save for the rules below.  No

@@ -1,4 +1,4 @@
-"""Rows of scans that were still running: which lines of reports are such, and the cases they are."""
+"""Reports of scans that were still running: which rows are such, and their cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which drives each top-level vdev has, and which vdev an event is about, as far as a row's words say."""
+"""The drives of each top-level vdev, and the vdev of an event, as far as a report states them."""
 
 from __future__ import annotations
 

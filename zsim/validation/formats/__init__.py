@@ -1,1 +1,1 @@
-"""formats: one module a form that validation cases come in."""
+"""formats: one module for each form of validation cases."""

@@ -1,4 +1,4 @@
-"""Format ``experiments.toml``: a drive or a link alone, measured by somebody, and what the model gives.
+"""Format ``experiments.toml``: published measurements of a drive or a link, and what the model gives.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Runs of the drive experiments: a drive or a link alone, under the load of a published measurement.
+"""Simulate a drive or a link alone, under the load of a published measurement.
 
 Everything that moves goes through `zsim.engine.single_drive`, the drive mechanism of the simulated pools.
 """

@@ -1,4 +1,4 @@
-"""Claims about a population made from the recipe of a run's pool, against the run's own list of blocks."""
+"""Compare a population made from the recipe of a real pool with the list of its blocks."""
 
 from __future__ import annotations
 

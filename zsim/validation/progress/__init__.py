@@ -1,1 +1,1 @@
-"""Cases of running scans: reported statuses, sequences of scans of a pool, and real OpenZFS runs."""
+"""Cases of running scans: reported statuses, sequences of scans of a pool, and runs of real OpenZFS."""

@@ -1,4 +1,4 @@
-"""Format of ``*.jsonl`` rows with scans of one pool in order of time: each predicted from those before it."""
+"""Format ``*.jsonl`` with scans of one pool in order of time: each predicted from those before it."""
 
 from __future__ import annotations
 

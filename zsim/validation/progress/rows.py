@@ -1,4 +1,4 @@
-"""From a row of the collected statuses to a scenario and its observations, by rule alone.
+"""From a reported status to a scenario and its observations, by the same rules for all rows.
 
 The scenario is that of `zsim.validation.field_reports.rules`, which no duration of the row enters.  Where a
 row says less than these need:

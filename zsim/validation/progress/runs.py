@@ -1,4 +1,4 @@
-"""Runs of real OpenZFS as if only layout, drive, ALLOC, record size, release and progress were known.
+"""Runs of real OpenZFS, predicted from layout, drive, ALLOC, record size, release and progress alone.
 
 Neither the list of blocks nor the recipe of the pool is looked at: the worlds are those of a pool of which
 nobody says what is on it.  Claims are ``eta@0.2`` and so on: the whole duration, from the attach to the end,

@@ -1,4 +1,4 @@
-"""How far answers to running scans are off: by class, each experiment once, beside what ``zpool`` says."""
+"""The errors of answers to running scans, by class, compared with zpool's own estimates."""
 
 from __future__ import annotations
 

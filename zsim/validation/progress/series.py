@@ -1,4 +1,4 @@
-"""Format of ``*.jsonl`` rows with statuses of a running scan: one claim a status, the whole duration.
+"""Format ``*.jsonl`` with statuses of a running scan: one claim per status, about the whole duration.
 
 ``eta[k]`` is what is answered from the statuses up to the k-th: observed the final duration, predicted, p10
 and p90 the whole duration.  What ``zpool`` said stands beside it.

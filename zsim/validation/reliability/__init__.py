@@ -1,1 +1,1 @@
-"""Published figures of reliability models, and what `zsim risk` makes of them."""
+"""Published figures of reliability models, compared with `zsim risk`."""

@@ -1,4 +1,4 @@
-"""Format ``published.toml``: chances of loss and times to loss from papers, hours as there.
+"""Format ``published.toml``: chances of loss and times to loss from papers.
 
 ::
 

@@ -1,1 +1,1 @@
-"""report: scores, tables and pages made of the claims."""
+"""report: scores, tables and pages about the claims."""

@@ -1,4 +1,4 @@
-"""The picture of a validation: predicted over observed durations, one colour a kind."""
+"""The picture of a validation: predicted over observed durations, one colour per kind."""
 
 from __future__ import annotations
 

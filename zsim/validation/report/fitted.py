@@ -1,4 +1,4 @@
-"""Every fitted number of the product: what was fitted, on what, how sure it is, and by which script."""
+"""Every fitted number of zsim: what it was fitted on, how certain it is, and by which script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A validation at a glance: by what it was held against, what fails and why, one row a case."""
+"""A validation at a glance: what predictions were compared with, what fails and why, one row per case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good the predictions are in all: by kind, by class, weighed by experiment."""
+"""Scores of the predictions: by kind, by class, weighted by experiment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.normal import Z975
+from zsim.base.constants import Z975
 from zsim.validation.frame import STATED, TIME, Claim
 from zsim.validation.progress.score import summary_of
 

@@ -1,1 +1,1 @@
-"""One file a kind of top-level vdev, found by itself: each ends in ``KIND``, an object of `VdevKind`."""
+"""One file for each kind of top-level vdev, found automatically: each defines ``KIND``, a `VdevKind`."""

@@ -1,4 +1,4 @@
-"""Mirrors; which child is read is told by `zsim.vdevs.mirror`."""
+"""Mirrors; `zsim.vdevs.mirror` decides which child is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machine code of one kernel, in the convention in which `zsim.base.machine.native` calls it."""
+"""Machine code of one kernel, with the calling convention that `zsim.base.machine.native` uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of a kernel, what its names stand for, and what a kernel becomes."""
+"""The source text of a kernel, what its names refer to, and what it is translated to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Translates the text of one kernel: statements, assignments and what steers them."""
+"""Translate the source text of one kernel: statements, assignments and control flow."""
 
 from __future__ import annotations
 

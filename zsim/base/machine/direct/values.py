@@ -1,4 +1,4 @@
-"""What compiled code works on: types of values, and values as the operands that LLVM's code names."""
+"""Types and values in compiled code, as operands of LLVM's code."""
 
 from __future__ import annotations
 

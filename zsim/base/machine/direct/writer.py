@@ -1,4 +1,4 @@
-"""Writes LLVM's code of one function: instructions, blocks, and conversions between kinds of numbers."""
+"""Write the LLVM code of one function: instructions, blocks, and conversions between number types."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""given: files and texts about a pool, recognised by what is in them; what is taken for parts not shown."""
+"""given: recognise files and texts about a pool; assumptions for the parts that are not shown."""

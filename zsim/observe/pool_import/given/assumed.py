@@ -1,4 +1,4 @@
-"""What is taken for a pool of which a scan is shown and its vdevs are not, or not all of their drives."""
+"""Assumptions about a pool whose scan is shown without its vdevs, or without all of their drives."""
 
 from __future__ import annotations
 

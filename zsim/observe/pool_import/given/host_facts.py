@@ -1,4 +1,4 @@
-"""What tells the release of ZFS and the host: ``zfs version``, ``uname -a``, memory, processors."""
+"""Release of ZFS and facts about the host: ``zfs version``, ``uname -a``, memory, processors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All readers of outputs, and which of them a text needs."""
+"""All readers of outputs, and which of them apply to a text."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""one_vdev: how likely one vdev is lost, by a Markov chain or event by event."""
+"""one_vdev: how likely one vdev is lost, by a Markov chain or by simulation."""

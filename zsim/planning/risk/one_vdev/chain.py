@@ -1,4 +1,4 @@
-"""The chain of one vdev: how many drives are missing, and how far each repair has come.
+"""The Markov chain of one vdev: how many drives are missing, and how far each repair is.
 
 A fixed repair time is a row of exponential stages (Erlang's law).  To first order the chance of loss depends
 on the mean alone, whatever the law; the stages serve what is left, and are fewer where states are many.

@@ -1,4 +1,4 @@
-"""One top-level vdev as a reliability model sees it: how it is built, and the worlds it may live in."""
+"""One top-level vdev in the reliability model: its construction, and its possible worlds."""
 
 from __future__ import annotations
 

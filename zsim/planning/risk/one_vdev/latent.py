@@ -1,4 +1,4 @@
-"""Latent errors: how often a survivor has some, what ZED makes of them, and how much is still exposed.
+"""Latent errors: how often a surviving drive has some, how ZED reacts, and how much is still exposed.
 
 They come in bursts on few drives, stay until a scrub finds them, and cost the blocks that they lie in, not
 the vdev: a block is lost where no parity is left for it (OpenZFS vdev_raidz.c, one block at a time).

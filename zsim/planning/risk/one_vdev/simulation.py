@@ -1,4 +1,4 @@
-"""The same vdev event by event, with importance sampling: failures during repairs are made common.
+"""Simulate one vdev event by event, with importance sampling: failures during repairs are made more frequent.
 
 Every event keeps its likelihood ratio, so nothing is approximated: not the law of lifetimes, not that of
 repairs, not how they overlap (failure biasing: Nakayama, ACM TOMACS 4, 1994; forcing: Lewis and Boehm 1984).

@@ -1,4 +1,4 @@
-"""Markov chains solved without a subtraction: chances of 1e-30 keep all their digits.
+"""Solve Markov chains without subtractions, so that chances of 1e-30 keep all their digits.
 
 A chain is an array of rates of shape (chains, states, states + ends): from each state to each state (its
 diagonal is ignored) and, in the last columns, to the ends that are never left.

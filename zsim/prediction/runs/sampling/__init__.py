@@ -1,1 +1,1 @@
-"""A run of a part of the I/Os that stands for the whole: its windows, its rounds, what they are fed with."""
+"""sampling: a run of a part of the I/Os that represents the whole: its windows and its rounds."""

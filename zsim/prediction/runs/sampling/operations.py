@@ -1,4 +1,4 @@
-"""What is known of the operations of a program before a run: their sums, and what asks for metadata first."""
+"""What is known of a program's operations before a run: their sums, and which asks for metadata first."""
 
 from __future__ import annotations
 

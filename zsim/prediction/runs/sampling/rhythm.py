@@ -1,4 +1,4 @@
-"""The rhythm of txgs at another size: what comes once a txg, and what grows with the work.
+"""The txgs of a run at another size: what happens once per txg, and what grows with the work.
 
 A slice of the scan ends with a drain, with what the txg writes of its own, and with a flush of the drives'
 write caches.  A small run may be shorter than one slice.  What the scan left in the caches is work that the

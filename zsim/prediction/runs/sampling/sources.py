@@ -1,4 +1,4 @@
-"""What a sampled sorted scan visits, and what the ends of txgs free of what it has queued."""
+"""The blocks that a sampled sorted scan visits, and what the ends of txgs free of its queue."""
 
 from __future__ import annotations
 

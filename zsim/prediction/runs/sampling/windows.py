@@ -1,4 +1,4 @@
-"""What a sampled run is made of: its txgs, its streams, the windows of them, and how much to simulate."""
+"""The parts of a sampled run: txgs, streams and windows, and how much to simulate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Integers sorted in place, in compiled code."""
+"""Sort integers in place, in compiled code."""
 
 from __future__ import annotations
 
