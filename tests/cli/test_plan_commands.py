@@ -27,7 +27,7 @@ def asked(prediction: Prediction, monkeypatch: pytest.MonkeyPatch) -> list[Scena
     """The scenarios that an engine was asked for, which gives them all the same answer."""
     seen: list[Scenario] = []
 
-    def predict_case(scenario: Scenario, extent: str = "") -> Prediction:
+    def predict_case(scenario: Scenario, portion: str = "") -> Prediction:
         seen.append(scenario)
         return prediction
 

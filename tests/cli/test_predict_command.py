@@ -34,7 +34,7 @@ class FakeEngine:
         self.answer = answer
         self.asked: list[Scenario] = []
 
-    def predict(self, case: Case, on_progress: Callable[[float, str], None], extent: str) -> Prediction:
+    def predict(self, case: Case, on_progress: Callable[[float, str], None], portion: str) -> Prediction:
         on_progress(0.5, "half")
         self.asked.append(case.scenario)
         return self.answer
@@ -462,7 +462,7 @@ def test_ctrl_c_tells_what_is_known_and_writes_nothing(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def stopped(scenario: Scenario, extent: str) -> Prediction:
+    def stopped(scenario: Scenario, portion: str) -> Prediction:
         raise PredictionInterrupted(prediction)
 
     monkeypatch.setattr(predict_module, "compute", stopped)

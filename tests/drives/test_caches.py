@@ -180,8 +180,7 @@ def test_a_cache_writes_what_is_contiguous_from_its_beginning_in_whatever_order_
 
 def test_a_write_that_finds_the_cache_full_waits_for_room_not_for_all_that_is_cached():
     full, room = (
-        cached(200, depth=8, write_coalescing=coalescing, queue_max_age_s=1e9)
-        for coalescing in (False, True)
+        cached(200, depth=8, write_coalescing=coalescing, queue_max_age_s=1e9) for coalescing in (False, True)
     )
     waits = [np.sort(run.completion - run.arrival)[-1] / run.service[500:].mean() for run in (full, room)]
     assert waits[0] > 50.0

@@ -161,7 +161,7 @@ def test_a_refused_import_leaves_nothing(tmp_path, capsys):
 
 
 def test_several_pools_need_a_name():
-    with pytest.raises(InputError, match="zsim import --pool export"):
+    with pytest.raises(InputError, match="about export, tank; name one: zsim import --pool tank"):
         imported("list-freebsd-9.1.txt", "status-0.7.txt")
     assert (
         stated("list-freebsd-9.1.txt", "status-0.7.txt", pool="tank")["layout"]

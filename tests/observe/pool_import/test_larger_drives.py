@@ -78,4 +78,3 @@ def test_scans_with_a_drive_of_another_model_that_has_left_a_mirror_say_nothing_
     alike = LAST_SMALL_GONE.replace("ST8000DM004-2U9188_ZR000001", "ST18000NE000-3G6101_ZVTK0002")
     kept = imported(DONE, alike).scenario.stated()
     assert kept["evidence"][0]["what"] == "finished"
-

@@ -457,7 +457,7 @@ def test_metaslabs_stand_in_heaps_unless_their_places_are_known_or_matter() -> N
 def nearest(monkeypatch: pytest.MonkeyPatch, made: Any, one: Case, frag: float | None = None) -> Any:
     """Return the pool that is nearest to what was asked for, of what can be made."""
     monkeypatch.setattr(population, "_pool", made)
-    size = population._Size(10, 10, 0)
+    size = population.MiniatureSize(10)
     return population._nearest(one, population.history_of(one), frag, size)
 
 

@@ -64,7 +64,7 @@ def fleet(
     on_progress : callable, optional
         Called with the share done, 0 to 1, and what is being done.
     executor : Executor, optional
-        Any object with ``submit``; the results do not depend on it.
+        An object with ``submit``; the results do not depend on it.
     hours_of : callable, optional
         Returns the duration of a repair; replaces `zsim.prediction`.
 

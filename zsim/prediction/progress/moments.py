@@ -281,9 +281,9 @@ def _issued(scan: RunningScan, needed: float, visited: float) -> float | None:
         # Until all is scanned, what will be skipped is not known.
         known = scan.total_issue if scan.total_issue is not None and visited >= 1.0 else None
         due = known or min(scan.total_issue or scan.total, scan.total * needed)
-        if known is None and scan.issued > due:
+        if known is None and scan.total_issue is not None and scan.issued > due:
             # More is repaired than the layout tells: of what is scanned, what was skipped is known.
-            due = max(due, (scan.total_issue or scan.total) - (1.0 - visited) * (1.0 - needed) * scan.total)
+            due = max(due, scan.total_issue - (1.0 - visited) * (1.0 - needed) * scan.total)
         return _share(scan.issued, due)
     # Skipped blocks are counted when they are visited.
     return _share(scan.issued - visited * (1.0 - needed) * scan.total, needed * scan.total)

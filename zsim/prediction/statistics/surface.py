@@ -29,14 +29,15 @@ F64 = NDArray[np.float64]
 BEYOND = {
     "sorted": constant("response.beyond_sorted"),
     "uncached": constant("response.beyond_uncached"),
+    "small_records": constant("response.beyond_small_records"),
     "groups": constant("response.beyond_groups"),
     "shingled": constant("response.beyond_shingled"),
     "legacy": constant("response.beyond_legacy"),
     "legacy_shingled": constant("response.beyond_legacy_shingled"),
 }
 """How much larger errors of the median are than the regression states: it knows of no bends."""
-SMALL_RECORD = whole_constant("response.small_record")
-"""A usual record of no more bytes is small."""
+WIDE, SMALL_RECORD = whole_constant("response.wide"), whole_constant("response.small_record")
+"""Children from which on a vdev is wide, and bytes up to which a usual record is small."""
 REFERENCE = whole_constant("response.reference_blocks")
 """Blocks of the populations that answers are of, where pools are no smaller."""
 DRAWN, DRAW_SEED = whole_constant("response.drawn"), 17
@@ -118,8 +119,11 @@ def _error_class(case: Case, kind: Mapping[str, float]) -> str:
         return "shingled"
     if not case.write_cache and not case.assumed("write_cache") and kind["flash"] == 0.0:
         return "uncached"
-    is_heavy = bool(case.load) or case.usual_record <= SMALL_RECORD
-    return "groups" if kind["groups"] > 0.0 and is_heavy else "sorted"
+    has_small_records = case.usual_record <= SMALL_RECORD
+    if kind["groups"] > 0.0:
+        return "groups" if has_small_records or case.load else "sorted"
+    is_wide = case.layout.data[0].children >= WIDE and kind["replicated"] == 0.0
+    return "small_records" if has_small_records and is_wide else "sorted"
 
 
 class ResponseSurface:
