@@ -254,3 +254,11 @@ def test_a_long_number_without_a_unit_is_not_repeated_in_the_remedy() -> None:
         units.parse_duration("0." + "9" * 400)
     assert len(str(caught.value)) < 300
     assert "write 16h55m or 90s" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(2402.0, "40 min"), (600.0, "10 min"), (571.0, "9 min 31 s"), (12_345.0, "3 h 26 min"), (45.0, "45 s")],
+)
+def test_what_is_known_roughly_has_no_seconds_beside_minutes(seconds: float, text: str) -> None:
+    assert units.format_duration_roughly(seconds) == text

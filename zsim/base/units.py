@@ -302,6 +302,18 @@ def format_duration(seconds: float) -> str:
     return _two_units(round(seconds / HOUR), DAY // HOUR, "d", "h")
 
 
+def format_duration_roughly(seconds: float) -> str:
+    """Print a duration that is known roughly: from 10 minutes on without seconds.
+
+    Parameters
+    ----------
+    seconds : float
+        [s]
+    """
+    known = _finite(seconds)
+    return format_duration(known if abs(known) < 10 * MINUTE else MINUTE * round(known / MINUTE))
+
+
 def format_duration_exactly(seconds: float) -> str:
     """Print a duration that was stated, to the second: ``1 d 1 h 17 min``.
 

@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from zsim.base.constants import constant
-from zsim.base.units import format_duration, format_percent
+from zsim.base.units import format_duration, format_duration_roughly, format_percent
 from zsim.prediction.answer.records import Answer
 from zsim.prediction.answer.sections import Section, filled, fragment, section_html
 from zsim.prediction.answer.sick_wording import sick_sentences
@@ -123,7 +123,7 @@ def _helps_most(prediction: Answer) -> tuple[str, ...]:
         tried = "no change of scan order, write cache or ports"
         return (f"What helps most: {_faster(prediction)}; {tried} {most}.",)
     why = f": {best.why}" if best.why else ""
-    return (f"What helps most: {best.action} (saves about {format_duration(best.saves_s)}){why}.",)
+    return (f"What helps most: {best.action} (saves about {format_duration_roughly(best.saves_s)}){why}.",)
 
 
 def _may_be_off(prediction: Answer) -> bool:

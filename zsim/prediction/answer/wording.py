@@ -6,7 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from zsim.base.constants import constant
-from zsim.base.units import format_bytes, format_duration, format_percent, format_rate
+from zsim.base.units import (
+    format_bytes,
+    format_duration,
+    format_duration_roughly,
+    format_percent,
+    format_rate,
+)
 from zsim.prediction.answer.records import (
     BEYOND,
     VERIFYING_SCRUB,
@@ -324,7 +330,8 @@ def advice(prediction: Answer) -> tuple[str, ...]:
     """Return what to change, the most useful first."""
     lines = []
     for number, item in enumerate(prediction.advice, 1):
-        gain = f" (saves about {format_duration(item.saves_s)})" if item.saves_s and item.saves_s > 0 else ""
+        saves = item.saves_s or 0.0
+        gain = f" (saves about {format_duration_roughly(saves)})" if saves > 0 else ""
         why = f": {item.why}" if item.why else ""
         lines.append(f"{number}. {item.action}{gain}{why}")
     return tuple(lines)
