@@ -327,8 +327,8 @@ def test_a_form_is_of_the_latest_release_that_was_there_when_it_was_printed() ->
 
 def test_documents_and_what_stands_around_them_are_parted() -> None:
     text = 'a\n{"x": 1}\nb\n  {"y": [1, {"z": 2}]} c\n{\nno: json\n{}\n'
-    found, rest = documents.split_documents(text)
-    assert found == ['{"x": 1}', '{"y": [1, {"z": 2}]}']
+    found, rest = documents.split_dated(text)
+    assert [each for each, _ in found] == ['{"x": 1}', '{"y": [1, {"z": 2}]}']
     assert rest == "a\n\nb\n   c\n{\nno: json\n{}\n"
     morning, noon = datetime(2026, 11, 24, 7, 30), datetime(2026, 11, 24, 12, 0)
     dates = "Tue Nov 24 07:30:00 UTC 2026\n{}\nTue Nov 24 12:00:00 UTC 2026\n{}"
@@ -339,7 +339,7 @@ def test_documents_and_what_stands_around_them_are_parted() -> None:
     assert documents.split_dated('{"y": 1}\nTue Nov 24 12:00:00 UTC 2026')[0] == [('{"y": 1}', noon)]
     assert documents.split_dated('{"y": 1}')[0] == [('{"y": 1}', None)]
     most = '{"x": 1}\n' * (documents.MOST_DOCUMENTS + 1)
-    assert len(documents.split_documents(most)[0]) == documents.MOST_DOCUMENTS
+    assert len(documents.split_dated(most)[0]) == documents.MOST_DOCUMENTS
 
 
 def test_lines_may_be_so_long_and_no_longer() -> None:

@@ -39,7 +39,7 @@ FOREVER = np.inf
 BUDGET = 2_000_000
 # Writes that a drive's cache can keep track of.
 MAX_CACHED = 4096
-# A write before another is looked for so far before it: those that ZFS merges are no longer [bytes].
+# How far before a cached write the one that it continues may begin: ZFS merges up to so much [bytes].
 LONGEST_COALESCED = 1 << 20
 # A gap to the next command that a drive counts as short, going forward [bytes].
 SHORT_FORWARD = 512 * 1024

@@ -17,17 +17,12 @@ LONGEST_LINE = 1_000_000
 _OPEN = re.compile(r"^[ \t]{0,8}(?:\{|\[(?=\s{0,200}\{))", re.MULTILINE)
 
 
-def split_documents(text: str) -> tuple[list[str], str]:
+def split_dated(text: str) -> tuple[list[tuple[str, datetime | None]], str]:
     """Return the whole JSON documents of a text, each table of a list alone, and what stands around them.
 
-    A brace that begins a line and opens no whole document is left where it is: zdb prints such, too.
+    Each has the date that stands alone before it, or behind if none does so.  A brace that begins a line and
+    opens no whole document is left where it is: zdb prints such, too.
     """
-    documents, rest = split_dated(text)
-    return [document for document, _ in documents], rest
-
-
-def split_dated(text: str) -> tuple[list[tuple[str, datetime | None]], str]:
-    """Return the same, each document with the date that stands alone before it, or behind if none does so."""
     documents, rest = _split(text)
     before = [_last_date(part) for part in rest]
     dated = before[:-1] if any(before[:-1]) else before[1:]

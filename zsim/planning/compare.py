@@ -12,9 +12,6 @@ from zsim.base.notebook import watched
 from zsim.base.units import parse_bytes
 from zsim.case.case import Case
 from zsim.case.resolve import USUALLY_FULL, resolve
-from zsim.planning.risk.api import risk
-from zsim.planning.risk.plain_disks import is_plain
-from zsim.planning.risk.wording import between
 from zsim.planning.rows import ANSWER, REASON, Row, refused_row
 from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
@@ -134,7 +131,7 @@ def _plain(
     places = [
         place
         for place, (each, scenario) in enumerate(zip(asked, scenarios, strict=True))
-        if is_plain(scenario.pool_layout) and said("operation", each, common) is None
+        if scenario.pool_layout.is_plain and said("operation", each, common) is None
     ]
     if len(places) == len(asked):
         scenario_of(asked[0], common)  # says why it is refused
@@ -143,6 +140,10 @@ def _plain(
 
 def _odds_of(scenario: Scenario) -> str:
     """Return what takes the place of a repair of plain disks, with the chance of it."""
+    # The rooms of risk and timelines take half a second to load, and few compare plain disks.
+    from zsim.planning.risk.api import risk
+    from zsim.planning.risk.wording import between
+
     found = risk({name: value for name, value in scenario.stated().items() if name != "operation"})
     lost = between(found.per_year.pool)
     return f"no resilver: a drive that fails takes the pool with it; within a year {lost} (zsim risk)"

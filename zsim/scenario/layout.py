@@ -112,6 +112,11 @@ class Layout:
         return self.of_class(NORMAL)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether no drive for data has another that stands for it."""
+        return all(vdev.is_disk for vdev in self.data)
+
+    @property
     def stored(self) -> tuple[VdevSpec, ...]:
         """The vdevs on which ALLOC lies, that scans read: all but those of the intent log."""
         return tuple(vdev for vdev in self.vdevs if vdev.alloc_class != LOG)

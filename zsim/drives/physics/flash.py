@@ -1,4 +1,4 @@
-"""Solid-state drives: overlapping latencies, the rate of one channel, a full write cache.
+"""Solid-state drives: overlapping latencies, the rate of one channel, and a write cliff.
 
 A command waits for a lane (so many latencies run side by side), then shares the drive's rate with the others.
 Random 4K throughput is then lanes / latency, streaming throughput the rate, as both are published.

@@ -127,7 +127,7 @@ def pick_held(table: Table, leaf: int, at: float) -> int:
                 break
     coalesces = drive.coalesces != 0 and kind != AWAITED
     if coalesces and state.wrote_last != 0:
-        following = _cached_from(table, leaf, state.head)
+        following = _cached_where(table, leaf, state.head, 0)
         if following >= 0:
             return following
     if drive.queue_policy == POLICY_CLOOK:
@@ -141,8 +141,8 @@ def pick_held(table: Table, leaf: int, at: float) -> int:
 def _first_of_extent(table: Table, leaf: int, place: int) -> int:
     """Return the place of the write with which the extent begins that a cached write is part of."""
     held, commands = held_of(table, leaf), commands_of(table)
-    while place >= 0 and commands[held[place]].cache != CACHE_NONE:
-        before = _cached_up_to(table, leaf, commands[held[place]].offset)
+    while commands[held[place]].cache != CACHE_NONE:
+        before = _cached_where(table, leaf, commands[held[place]].offset, 1)
         if before < 0:
             break
         place = before
@@ -150,42 +150,22 @@ def _first_of_extent(table: Table, leaf: int, place: int) -> int:
 
 
 @njit
-def _cached_from(table: Table, leaf: int, begin: int) -> int:
-    """Return the place of a cached write that begins at a byte; -1: there is none."""
+def _cached_where(table: Table, leaf: int, edge: int, at_end: int) -> int:
+    """Return the place of the oldest cached write that begins (with `at_end` 1: ends) at a byte; else -1."""
     drive, held, commands, places = (
         drives_of(table)[leaf],
         held_of(table, leaf),
         commands_of(table),
         places_of(table, leaf),
     )
-    count, unit = leaves_of(table)[leaf].held, begin >> drive.unit_bits
-    for first in range(0, count, LANES):
-        if not _some_between(places, first, unit, unit):
-            continue
-        for place in range(first, min(first + LANES, count)):
-            command = commands[held[place]]
-            if command.offset == begin and command.cache != CACHE_NONE:
-                return place
-    return -1
-
-
-@njit
-def _cached_up_to(table: Table, leaf: int, end: int) -> int:
-    """Return the place of a cached write that ends before a byte; -1: there is none."""
-    drive, held, commands, places = (
-        drives_of(table)[leaf],
-        held_of(table, leaf),
-        commands_of(table),
-        places_of(table, leaf),
-    )
-    count, low, high = leaves_of(table)[leaf].held, end - LONGEST_COALESCED, end - 1
-    low, high = max(0, low) >> drive.unit_bits, high >> drive.unit_bits
+    count, lowest = leaves_of(table)[leaf].held, max(0, edge - LONGEST_COALESCED * at_end)
+    low, high = lowest >> drive.unit_bits, (edge - at_end) >> drive.unit_bits
     for first in range(0, count, LANES):
         if not _some_between(places, first, low, high):
             continue
         for place in range(first, min(first + LANES, count)):
             command = commands[held[place]]
-            if command.offset + command.length == end and command.cache != CACHE_NONE:
+            if command.offset + command.length * at_end == edge and command.cache != CACHE_NONE:
                 return place
     return -1
 

@@ -235,7 +235,8 @@ class Drive:
         if len(reach) == 1 or drive.kind == "flash":
             return 0
         choice = self._choice(reach)
-        may_be_cached, reach = choice is reach or self.state.flushing, choice
+        may_be_cached = choice is reach or self.state.flushing
+        reach = choice
         if drive.queue_policy == "fcfs":
             return reach[0]
         # Commands that somebody waits for age; those answered from the cache may be let lie.

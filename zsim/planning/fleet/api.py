@@ -24,7 +24,7 @@ from zsim.planning.fleet.spec import Fleet, Pools
 from zsim.planning.risk.api import as_repeated, groups, known_bugs, source_hashes
 from zsim.planning.risk.evaluate import Report, draw, summed_up
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Floats, Worlds
-from zsim.planning.risk.plain_disks import is_plain, plain_words
+from zsim.planning.risk.plain_disks import plain_words
 from zsim.planning.risk.question import RiskInputs, unknowns
 from zsim.planning.risk.reliability import Spread, number
 from zsim.planning.risk.stated import idle_words
@@ -257,7 +257,7 @@ def _answer(
             for pools, one in zip(asked.pool, case, strict=True)
             for text in (
                 *known_bugs(one),
-                *idle_words(pools.inputs, repairs=not is_plain(one.layout)),
+                *idle_words(pools.inputs, repairs=not one.layout.is_plain),
                 *plain_words(one.layout, pools.hours),
             )
         ),

@@ -272,9 +272,7 @@ def _middle(time: Floats) -> float:
 
 
 def _scale(kind: Kind) -> float:
-    from math import gamma
-
-    return float(1.0 / kind.world.rate[0] / gamma(1.0 + 1.0 / kind.group.shape))
+    return kind.group.scale(1.0 / float(kind.world.rate[0]))
 
 
 def _spent(kind: Kind, age: float) -> float:

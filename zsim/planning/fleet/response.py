@@ -16,7 +16,6 @@ from zsim.base.constants import Z90
 from zsim.case.resolve import resolve
 from zsim.planning.fleet.spec import Pools
 from zsim.planning.risk.one_vdev.group import HOUR, Floats
-from zsim.planning.risk.plain_disks import is_plain
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
 
@@ -81,7 +80,7 @@ def tabulated(pools: Pools, years: float, hours_of: HoursOf) -> FillResponse:
     if pools.hours is not None:
         seconds = np.array([pools.hours * HOUR])
         return FillResponse(np.zeros(1), seconds, seconds, seconds)
-    if is_plain(pools.scenario.pool_layout):
+    if pools.scenario.pool_layout.is_plain:
         return FillResponse(np.zeros(1), NO_TIME, NO_TIME, NO_TIME)
     first, last = _fills(pools, years)
     if last - first < 0.01:

@@ -35,7 +35,7 @@ from zsim.planning.risk.evaluate import (
     window_loss,
 )
 from zsim.planning.risk.one_vdev.group import Discipline, Floats, Group, Repair, Worlds
-from zsim.planning.risk.plain_disks import ALL_LOST, is_plain, single_drives, without_repairs
+from zsim.planning.risk.plain_disks import ALL_LOST, single_drives, without_repairs
 from zsim.planning.risk.question import (
     OPEN,
     Method,
@@ -122,7 +122,7 @@ def risk(
     unsaid = [name for name in REPAIRED if said(name, scenario, fields) is None]
     scenario = pool_of(scenario, fields)
     implied = unsaid if scenario.pool_layout.data[0].is_disk else []
-    plain = is_plain(scenario.pool_layout)
+    plain = scenario.pool_layout.is_plain
     if scenario.operation == "scrub" and "operation" not in implied:
         plan = plan or Plan.from_dict({"scenario": scenario.stated(), "events": [{"do": "scrub"}]})
     if scenario.operation == "scrub" and not plain:
@@ -336,7 +336,7 @@ def _answer(
     drawn = surface(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
     scores, worlds = drawn.solved.scores, drawn.solved.worlds
     worlds = as_repeated(case, parts[0][1], worlds)
-    plain = is_plain(case.layout)
+    plain = case.layout.is_plain
     errors = () if planned is not None else lost_to_errors(case, hours.p50)
     if planned is not None:
         window = _grades(planned.loss(drawn))
@@ -413,7 +413,7 @@ def bytes_lost(year: Loss, case: Case) -> Floats:
 
 def _subject(case: Case, hours: Quantiles, planned: PlannedRepair | None) -> str:
     full = f"{format_fraction(case.fill)} full{' (assumed)' if case.assumed('fill') else ''}"
-    if is_plain(case.layout):
+    if case.layout.is_plain:
         alone = f"{case.layout}, {full}, {case.release.name}, a drive that fails takes the pool with it"
         return alone if planned is None else f"{planned.words}; {alone}"
     whole = "a whole repair" if planned is not None and planned.spans == "rest" else "repair"

@@ -21,11 +21,6 @@ ALL_LOST = Grades(files=CERTAIN, vdev=CERTAIN, pool=CERTAIN)
 """What the failure of a drive means of which there is no copy."""
 
 
-def is_plain(layout: Layout) -> bool:
-    """Tell whether no drive for data has another that stands for it."""
-    return all(vdev.is_disk for vdev in layout.data)
-
-
 def plain_words(layout: Layout, hours: float | None) -> tuple[str, ...]:
     """Return what is to be known of plain disks in a fleet; nothing of other pools.
 
@@ -35,7 +30,7 @@ def plain_words(layout: Layout, hours: float | None) -> tuple[str, ...]:
     hours : float or None
         Stated for what takes the place of a repair [h].
     """
-    if not is_plain(layout):
+    if not layout.is_plain:
         return ()
     restored = (
         "hours is what restoring it from a backup takes"
@@ -56,7 +51,7 @@ def without_repairs(known: Unknowns) -> Unknowns:
 def single_drives(case: Case) -> tuple[str, ...]:
     """Return what is to be known of single drives beside vdevs that have redundancy."""
     alone = [vdev for vdev in case.layout.stored if vdev.is_disk]
-    if not alone or is_plain(case.layout):
+    if not alone or case.layout.is_plain:
         return ()
     names = ", ".join(dict.fromkeys(str(vdev) for vdev in alone))
     count = f"{len(alone)} drives" if len(alone) > 1 else "one drive"

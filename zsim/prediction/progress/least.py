@@ -103,9 +103,9 @@ def least_left_s(course: Course, state: State | None, scan: RunningScan | None) 
     lies on the one that is repaired is known to `REPAIRED_ERROR`.  Where less has been resilvered of what was
     issued than all that lies there, no more is taken for the rest.
     """
-    if state is None or scan is None:
-        return course.transfer * course.issue_s * (1.0 if course.vdevs == 1 else 1.0 - REPAIRED_ERROR)
-    share = max(0.0, 1.0 - state.counted - SURE * _count_error(state, scan))
+    share = 1.0
+    if state is not None and scan is not None:
+        share = max(0.0, 1.0 - state.counted - SURE * _count_error(state, scan))
     return course.transfer * course.issue_s * share * _held(course, state, scan)
 
 
@@ -129,10 +129,12 @@ def _count_error(state: State, scan: RunningScan) -> float:
     return math.hypot(COUNTED, overshoot(scan), state.counted * state.error)
 
 
-def _held(course: Course, state: State, scan: RunningScan) -> float:
+def _held(course: Course, state: State | None, scan: RunningScan | None) -> float:
     """Return how much is moved for certain of what lies on the vdev that is repaired, as a share of it."""
     even = 1.0 if course.vdevs == 1 else 1.0 - REPAIRED_ERROR
-    if scan.kind == "resilver" and scan.processed and state.counted > SURE * _count_error(state, scan):
+    if state is None or scan is None or scan.kind != "resilver" or not scan.processed:
+        return even
+    if state.counted > SURE * _count_error(state, scan):
         even = min(even, scan.processed / max(1.0, course.repaired * state.counted))
     return even
 

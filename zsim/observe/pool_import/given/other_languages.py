@@ -8,6 +8,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
+
+
+def _counts(*words: str) -> Iterator[tuple[str, str]]:
+    """Yield the forms of a language's words for two and the numbers after it."""
+    return ((rf"\b{word}\b", str(number)) for number, word in enumerate(words, start=2))
+
 
 _WORDS: tuple[tuple[str, str], ...] = (
     # German
@@ -17,7 +24,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"\b(?:belegt|genutzt|verwendet|daten)\b", "used"),
     (r"\b(?:ausgefallen|defekt|kaputt|gestorben|verstorben)\b", "failed"),
     (r"\b(?:eine?|einer)(?= (?:disks )?(?:ist )?failed)", "1"),
-    *((rf"\b{word}\b", str(number)) for number, word in enumerate(("zwei", "drei", "vier"), start=2)),
+    *_counts("zwei", "drei", "vier"),
     (r"(?<=disks )ist (?=failed)", ""),
     (r"\b(?:halb(?= full))", "half"),
     (r"\bstunden?\b|\bheures?\b|\bhoras?\b|\b(?<=\d )ore\b|\bчас(?:а|ов)?\b|小时|時間", "hours"),
@@ -32,13 +39,13 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"\b(?:plein|rempli|occupé|utilisé)e?s?\b", "used"),
     (r"\ben panne\b|\b(?:mort|morts|mortes?)\b", "failed"),
     (r"\bune?(?= (?:disks )?(?:est )?failed)", "1"),
-    *((rf"\b{word}\b", str(number)) for number, word in enumerate(("deux", "trois", "quatre"), start=2)),
+    *_counts("deux", "trois", "quatre"),
     (r"(?<=disks )est (?=failed)", ""),
     # Spanish, Italian, Portuguese, Dutch
     (r"\bdiscos?(?: duros?)?\b|\bdischi\b|\bdisco\b|\bschijven\b|\bschijf\b", "disks"),
     (r"\b(?:llen|ocupad|usad|utilizad|usat|pien|chei)[oae]s?\b|\bpieni\b|\bgebruikt\b", "used"),
     (r"\b(?:falló|fallad[oa]s?|muert[oa]s?|guast[oie]|rott[oi]|mort[oi]|falhou|kapot)\b", "failed"),
-    *((rf"\b{word}\b", str(number)) for number, word in enumerate(("dos", "tres", "cuatro"), start=2)),
+    *_counts("dos", "tres", "cuatro"),
     (r"\b(?:un|uno|een|um)(?= disks (?:ha |está |è |is )?failed)", "1"),
     (r"(?<=disks )(?:ha|está|è) (?=failed)", ""),
     # Russian and Ukrainian

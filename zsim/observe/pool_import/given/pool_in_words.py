@@ -26,6 +26,7 @@ from zsim.base.units import (
     format_duration,
     format_fraction,
     parse_bytes,
+    parse_drive_size,
     parse_fraction,
 )
 from zsim.drives.names import SHINGLED as SHINGLED_DRIVE
@@ -153,10 +154,12 @@ def pool_in_words(text: str, *, needs_layout: bool = True) -> PoolInWords | None
     InputError
         When it says two things of one, or not how the drives are combined.
     """
-    words = PERCENT.sub("%", " ".join(in_english(text.replace("\u00d7", "x")).split()))
+    typed = text.replace("\u00d7", "x")
+    english = in_english(typed)
+    words = PERCENT.sub("%", " ".join(english.split()))
     if len(words) > LONGEST or TOML.search(text):
         return None
-    sentence = _Sentence(words, foreign=in_english(text) != text)
+    sentence = _Sentence(words, foreign=english != typed)
     sentence.read()
     if not (sentence.layout or sentence.kind or sentence.drives):
         return None
@@ -561,11 +564,8 @@ class _Sentence:
 
 def _amount(text: str) -> int:
     """Return an amount of data [bytes]: T as ZFS prints it has 2**40 bytes, as TiB has; TB 10**12."""
-    size = parse_bytes(text.replace(" ", ""), "data")
-    if not text.upper().endswith("B") or "i" in text.lower():
-        return size
-    power = "KMGTP".index(text[:-1].strip()[-1].upper()) + 1
-    return round(size * (1000 / 1024) ** power)
+    parse = parse_drive_size if text.upper().endswith("B") else parse_bytes
+    return parse(text.replace(" ", ""), "data")
 
 
 def _rounded(size: float) -> int:

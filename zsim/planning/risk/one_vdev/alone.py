@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import gamma
-
 import numpy as np
 
 from zsim.planning.risk.one_vdev.group import Floats, Group, Worlds
@@ -47,6 +45,5 @@ def lost_alone(group: Group, worlds: Worlds, horizon: Floats | float) -> tuple[F
 
 def accumulated(group: Group, worlds: Worlds, moment: Floats | float) -> Floats:
     """Return the hazard that a drive of the group's age has accumulated by a moment from now [1]."""
-    scale = 1.0 / worlds.rate / gamma(1.0 + 1.0 / group.shape)
-    result: Floats = ((group.age + moment) / scale) ** group.shape
+    result: Floats = ((group.age + moment) / group.scale(1.0 / worlds.rate)) ** group.shape
     return result

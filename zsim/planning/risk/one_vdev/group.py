@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Self
+from math import gamma
+from typing import Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from zsim.scenario.layout import VdevSpec
 
 Floats = NDArray[np.float64]
+Lengths = TypeVar("Lengths", float, Floats)
 
 HOUR = 3600.0
 YEAR = 365.25 * 86400.0
@@ -81,6 +83,10 @@ class Group:
         """Return the group of a top-level vdev."""
         made: Callable[..., Self] = cls
         return made(children=vdev.children, tolerance=vdev.tolerance, **rest)
+
+    def scale(self, mean: Lengths) -> Lengths:
+        """Return the scale of the Weibull law of lifetimes with a mean, in the same unit."""
+        return mean / gamma(1.0 + 1.0 / self.shape)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

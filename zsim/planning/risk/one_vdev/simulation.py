@@ -77,8 +77,7 @@ class _Replicas:
         """Scale of the Weibull law of each replica, its hazard applied [s]."""
         shape = self.group.shape
         mean = 1.0 / (self.worlds.rate[rows] * self.hazard[rows] ** (1.0 / shape))
-        result: Floats = mean / gamma(1.0 + 1.0 / shape)
-        return result
+        return self.group.scale(mean)
 
     def factor(self, rows: Places) -> Floats:
         """Factor on the failure rate for the drives that are missing: stress, and unshared correlation."""
