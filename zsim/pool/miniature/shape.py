@@ -26,7 +26,7 @@ those that are read together lie on the same children, and a wide vdev waits for
 many metaslabs, or their number could not take up what halving them leaves."""
 HEAP_BYTES = 32 << 20
 """Of a heap, on each child, at least: one long seek then costs a few percent of reading it."""
-FILES_PER_POOL = 40
+FILES_PER_POOL = 24
 TXG_SHARE = 0.003
 MIN_TXG_BYTES = 1 << 20
 FILL_SHARE = 1 / 6
@@ -221,7 +221,7 @@ def _in_pieces(recipe: PoolRecipe, room: float, stored: float, files: int) -> Po
         metadata_every=every,
         fill_parts=int(min(every, max(1.0, held * FILL_SHARE / txg))),
         whole_files=False,
-        piece_bytes=max(int(held / files), MIN_FILE_BYTES),
+        piece_bytes=max(int(stored / expansion(recipe) / files), MIN_FILE_BYTES),
     )
 
 
