@@ -1,4 +1,4 @@
-"""Scans of flash that give way to clients (to 0.7): many pauses of these from a run that is through in one."""
+"""Scans of flash that give way to clients (to 0.7): many of their pauses, of a run that is through in one."""
 
 from __future__ import annotations
 
