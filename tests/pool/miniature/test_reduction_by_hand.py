@@ -28,6 +28,7 @@ from zsim.pool.measured.windows import (
 )
 from zsim.pool.miniature.census import one_in, thinned, tree_shares
 from zsim.pool.miniature.shape import (
+    FILES_PER_POOL,
     FILL_SHARE,
     LEAST_TXGS,
     MAX_SLABS,
@@ -176,7 +177,8 @@ def test_txgs_and_files_are_small_shares_of_a_miniature() -> None:
     assert small.txg_bytes == int(max(held * TXG_SHARE, MIN_TXG_BYTES))
     assert small.metadata_every == round(GIB / small.txg_bytes)
     assert small.fill_parts == int(min(small.metadata_every, held * FILL_SHARE / small.txg_bytes))
-    assert small.piece_bytes == max(int(held / 40), MIN_FILE_BYTES)
+    stored = real.highest_fill * held
+    assert small.piece_bytes == max(int(stored / FILES_PER_POOL), MIN_FILE_BYTES)
     assert not small.whole_files
     empty, _ = reduce_recipe(recipe("raidz2x6", fill=0.0001, txg_bytes=GIB), MiniatureSize(2000))
     stored = 0.0001 * empty.space / expansion(empty)
@@ -184,15 +186,16 @@ def test_txgs_and_files_are_small_shares_of_a_miniature() -> None:
 
 
 def test_a_pool_built_whole_has_no_lump_that_decides_how_full_it_is() -> None:
-    """A file and a txg are at most a fortieth of what is stored, or are cut."""
+    """A file and a txg are at most so small a share of what is stored, or are cut."""
     style = pool_of("mirror2", 4 * GIB, "2.3.9")
     stored = 0.5 * style[0][0].slab_bytes * style[0][0].slab_count
-    for txg, size, cut in ((MIB, MIB, False), (int(stored / 39), MIB, True), (MIB, int(stored / 39), True)):
+    large = int(stored / (FILES_PER_POOL - 1))
+    for txg, size, cut in ((MIB, MIB, False), (large, MIB, True), (MIB, large, True)):
         made = PoolRecipe(*style, steps=(Fill(0.5),), txg_bytes=txg, files=FileSizes("fixed", size))
         found = fitted(made)
         assert (found is not made) == cut
         if cut:
-            assert found.piece_bytes <= stored / 39
+            assert found.piece_bytes <= large
             assert found.txg_bytes <= stored / LEAST_TXGS
 
 

@@ -50,7 +50,7 @@ def test_the_catalogue_has_the_usual_uses_of_a_pool() -> None:
 @pytest.mark.parametrize("fill", [0.3, 0.8])
 def test_a_history_ends_at_the_fill_asked_for(name: str, fill: float, release: ReleaseProfile) -> None:
     pool = EmptyPool(*pool_of("raidz2x6", 4 * TB, release), release)
-    aged = aged_pool(load_history(name), pool, fill, size=MiniatureSize(8000))
+    aged = aged_pool(load_history(name), pool, fill, size=MiniatureSize(9_375))
     small = aged.miniature
     assert aged.fill == pytest.approx(fill, abs=0.03)
     assert small.table.allocated_bytes / small.recipe.space == pytest.approx(fill, abs=0.03)

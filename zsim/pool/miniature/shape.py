@@ -26,7 +26,7 @@ those that are read together lie on the same children, and a wide vdev waits for
 many metaslabs, or their number could not take up what halving them leaves."""
 HEAP_BYTES = 32 << 20
 """Of a heap, on each child, at least: one long seek then costs a few percent of reading it."""
-FILES_PER_POOL = 40
+FILES_PER_POOL = 24
 TXG_SHARE = 0.003
 MIN_TXG_BYTES = 1 << 20
 FILL_SHARE = 1 / 6
@@ -221,7 +221,7 @@ def _in_pieces(recipe: PoolRecipe, room: float, stored: float, files: int) -> Po
         metadata_every=every,
         fill_parts=int(min(every, max(1.0, held * FILL_SHARE / txg))),
         whole_files=False,
-        piece_bytes=max(int(held / files), MIN_FILE_BYTES),
+        piece_bytes=max(int(stored / expansion(recipe) / files), MIN_FILE_BYTES),
     )
 
 
@@ -276,12 +276,21 @@ def _places(level: TopLevel, count: int, size: int, *, heaps: int) -> NDArray[np
 
 
 def _in_heaps(level: TopLevel, count: int, size: int, heaps: int) -> NDArray[np.int64]:
-    """Return where the metaslabs of so many heaps begin, one behind the other in the middle of its part."""
+    """Return where the metaslabs of so many heaps begin, one behind the other in the middle of its part.
+
+    On RAID-Z the child that a block begins on follows from its address, and small blocks that follow one
+    another leave out the same children.  So that these change from metaslab to metaslab as in the pool, the
+    first of a heap begins on the same child as the real metaslab of its number.
+    """
     number = np.arange(count, dtype=np.int64)
     heap = number * heaps // count
     edges = np.searchsorted(heap, np.arange(heaps + 1))
     room = level.slab_bytes * level.slab_count / count - size
     before = np.diff(edges)[heap] * room / 2
-    base = (edges[heap] * (room + size) + before).astype(np.int64) // level.unit * level.unit
+    apart = level.unit if kind_of(level.spec.kind).has_groups else level.row_bytes
+    if room < 2 * apart:
+        apart = level.unit
+    base = (edges[heap] * (room + size) + before).astype(np.int64) // apart * apart
+    base += edges[heap] * level.slab_bytes % apart
     starts: NDArray[np.int64] = base + (number - edges[heap]) * size
     return starts

@@ -219,6 +219,9 @@ class NowRecord:
     run_end: Int64
     unfinished: Int64
     unfinished_next: Int64
+    # Which file is removed next (-1: none drawn yet), and how much is to be removed before that [bytes].
+    next_removed: Int64
+    due: Float64
     overwrites: Int64
     by_file: Int64
     txg_begins: Int64

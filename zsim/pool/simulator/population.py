@@ -358,7 +358,7 @@ def _now(memory: HistoryMemory, recipe: PoolRecipe, seed: int) -> Rows:
     now = np.zeros(1, dtype=NOW)
     now["random"] = seed * 0x5851F42D4C957F2D + 0x14057B7EF767814F & (1 << 64) - 1
     now["txg"] = now["first_txg"] = FIRST_TXG
-    now["mos"] = now["unfinished"] = -1
+    now["mos"] = now["unfinished"] = now["next_removed"] = -1
     claims = recipe.claim_bytes if len(recipe.vdevs) == 1 and recipe.style.separate_metaslabs else 0
     now["claim_bytes"], now["mos_copies"] = claims, 2 if claims else 3
     now["data_copies"], now["metadata_copies"] = 1, 2

@@ -299,7 +299,7 @@ def remove_file(pool: I64, at: int) -> None:
 
 @njit
 def remove_bytes(pool: I64, wanted: float) -> None:
-    """Remove files at random until so much is gone.
+    """Remove files at random until so much is gone, together with what was wanted before.
 
     Parameters
     ----------
@@ -310,19 +310,21 @@ def remove_bytes(pool: I64, wanted: float) -> None:
 
     Notes
     -----
-    A last file that is larger than what is left to remove goes with the chance left / size, so that the
-    mean is what is wanted (randomised rounding; Raghavan and Thompson, Combinatorica 7, 1987).
+    What is removed keeps within half a file of what was wanted so far: the next file, drawn in advance, goes
+    once half of it is due (systematic sampling; Madow, Annals of Mathematical Statistics 20, 1949).
     """
     now = now_of(pool)[0]
-    coin = 1 << now.coin_bits
-    while wanted > 0.0 and now.alive > 0:
-        at = random_below(pool, now.alive)
-        file = lists_of(pool)[at].alive
-        size = files_of(pool)[file].records * files_of(pool)[file].lsize
-        if size > wanted and random_below(pool, coin) * size >= wanted * coin:
+    now.due += wanted
+    while now.alive > 0:
+        if now.next_removed < 0:
+            now.next_removed = random_below(pool, now.alive)
+        file = lists_of(pool)[now.next_removed].alive
+        size = float(files_of(pool)[file].records * files_of(pool)[file].lsize)
+        if now.due < 0.5 * size:
             return
-        wanted -= size
-        remove_file(pool, at)
+        now.due -= size
+        remove_file(pool, now.next_removed)
+        now.next_removed = -1
 
 
 @njit

@@ -46,10 +46,16 @@ a pool that is run as it is."""
 COUNTED = constant("work.counted")
 """So many times more or fewer blocks than counted on a small population a pool may have."""
 MOST_REWRITTEN = constant("population.most_rewritten")
-SLABS, FILES = whole_constant("population.slabs"), whole_constant("population.files")
+SLABS = whole_constant("population.slabs")
 """Metaslabs of the miniature, at most: with fewer, those that the allocators have active are too large a
 share of them; with more they are so small that runs are short (records of 16K, overwritten: 3.5 blocks in
 metaslabs of 4 MB, 3.9 of 8, 4.3 of 32, 4.7 of 256)."""
+SORTED_FILES, LEGACY_FILES = (
+    whole_constant("population.sorted_files"),
+    whole_constant("population.legacy_files"),
+)
+"""A file is at most one part in so many of what is stored: in the order of the traversal each one begins with
+jumps, which a few large files have as seldom as those of the pool; by address that is no matter."""
 SORTED_HEAPS, LEGACY_HEAPS, BUSY_HEAPS = (
     whole_constant("population.sorted_heaps"),
     whole_constant("population.legacy_heaps"),
@@ -368,7 +374,7 @@ def pool_miniature(case: Case, *, blocks: int | None = None, heaps: int = 0) -> 
     size = MiniatureSize(
         blocks or BLOCKS,
         slabs=SLABS * min(len(case.layout.data), MAX_VDEVS),
-        files=FILES,
+        files=SORTED_FILES if case.release.order == "sorted" else LEGACY_FILES,
         heaps=heaps,
         turns=_is_by_address(case),
     )

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from zsim.pool.blocks import BlockTable
 from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.population import WorldPopulation, in_heaps, miniature
 from zsim.prediction.inputs.room import make_room
+from zsim.prediction.runs.giving_way import run_giving_way
 from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup
 from zsim.prediction.runs.sampling.rounds import ScanMemory
 from zsim.prediction.runs.sampling.run import SampledRun
@@ -67,12 +69,16 @@ def run_pool(
         At the size of the pool: of a tile (`is_tile`), run whole; else of a miniature, scaled (`scaled`).
     """
     make_room(len(pool.table))
-    if is_tile(case, model, pool):
-        run = tile_run(case, model, pool, whole_plan(case, pool), kept=kept)
-        result = tile_result(run, run.finish(), model)
-    else:
-        result = run_member(case, pool=pool, model=model)
+    result = run_giving_way(partial(_run_on, case, pool, kept), model)
     return replace(result, written=pool.written)
+
+
+def _run_on(case: Case, pool: WorldPopulation, kept: KeptTables | None, model: PlaneModel) -> MemberResult:
+    """Return what a world gives on a population and a data plane."""
+    if not is_tile(case, model, pool):
+        return run_member(case, pool=pool, model=model)
+    run = tile_run(case, model, pool, whole_plan(case, pool), kept=kept)
+    return tile_result(run, run.finish(), model)
 
 
 def is_tile(case: Case, model: PlaneModel, pool: WorldPopulation) -> bool:
