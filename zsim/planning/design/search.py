@@ -128,7 +128,9 @@ def plan_layouts(
         raise InputError("layout", common["layout"], "this search finds the layout", "leave it out")
     check_kind("kinds", kinds, (list, tuple), "it is a list of kinds", 'write kinds=["raidz"]')
     check_kind("inputs", inputs, (RiskInputs, type(None)), "it is a RiskInputs", "leave it out")
-    check_kind("require", require, (list, tuple), "it is a list of wishes", 'write require=["p90 < 24h"]')
+    check_kind(
+        "require", require, (list, tuple), "it is a list of requirements", 'write require=["p90 < 24h"]'
+    )
     wishes = [Requirement.parse(each) for each in require]
     if size is not None and (drives is not None or budget is not None):
         wishes.append(Requirement("usable", ">=", float(size), format_bytes(size)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,7 @@ from zsim.base.notebook import reporting
 from zsim.base.parsed import table
 from zsim.base.provenance import SCHEMA_VERSION
 from zsim.base.units import format_bytes, format_duration, format_percent
-from zsim.planning.timeline.api import cleaned, read_plan, timeline
+from zsim.planning.timeline.api import AskedPlan, cleaned, read_plan, timeline
 from zsim.planning.timeline.passes import F64, Passes, Percentiles, facts, percentiles
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.pool import sick_drives
@@ -190,20 +189,21 @@ class Decision(PrintedAnswer, SavedAnswer, FramedAnswer):
 
 
 def decide(
-    plan: Plan | Mapping[str, object] | str | Path,
+    plan: AskedPlan | None = None,
     *,
     also: Mapping[str, Mapping[str, object]] | None = None,
     replace_too: int | None = None,
     reboot: bool = False,
     on_progress: Progress | None = None,
+    **fields: object,
 ) -> Decision:
     """Compare what an administrator could do now: wait, restart, replace, reboot.
 
     Parameters
     ----------
-    plan : Plan, mapping, str or Path
-        The present state: the pool (``scenario``), the running pass (``running``), and events that will
-        happen in any case (``events``).
+    plan : Plan, mapping, str or Path, optional
+        The present state, given as to `zsim.timeline`: the pool (``scenario``), the running pass
+        (``running``), and events that will happen in any case (``events``).
     also : mapping of str to mapping, optional
         Further alternatives by name: fields of the plan that differ.
     replace_too : int, optional
@@ -212,6 +212,8 @@ def decide(
         Whether the host is to be rebooted: now or when the pass has ended.
     on_progress : callable, optional
         Called with the share done and a few words.
+    **fields
+        Fields of the plan's scenario and of the plan itself (``running``, ``events``), which replace its own.
 
     Returns
     -------
@@ -225,10 +227,16 @@ def decide(
     Notes
     -----
     All alternatives are simulated in the same worlds, and compared world by world.
+
+    Examples
+    --------
+    >>> found = decide("raidz2x6", drive_size="200GB", fill=0.3, running={"done": 0.35}, reboot=True)
+    >>> found.best.name
+    'reboot when the pass has ended'
     """
     check_kind("reboot", reboot, (bool,), "it is true or false", "leave it out")
     check_kind("also", also, (Mapping, type(None)), "it maps names to changes of the plan", "give a dict")
-    now = _now(plan, replace_too, reboot)
+    now = _now(read_plan(plan, fields), replace_too, reboot)
     report = reporting(on_progress)
     resolved = facts(now.pool)
     rules = rules_of(resolved.release, resolved.release.order)
@@ -272,12 +280,12 @@ def _nothing_to_choose(now: Plan) -> InputError:
     return NothingToAsk(CHOICE, None, allowed, remedy)
 
 
-def _now(plan: Plan | Mapping[str, object] | str | Path, replace_too: int | None, reboot: bool) -> Plan:
+def _now(plan: Plan, replace_too: int | None, reboot: bool) -> Plan:
     """Return the state now; refuse a question that it leaves without an answer."""
     if reboot and replace_too is not None:
         allowed = "one question at a time: its alternatives must do the same in the end"
         raise InputError("--reboot", reboot, allowed, "leave out --reboot or --replace-too")
-    now = cleaned(read_plan(plan))
+    now = cleaned(plan)
     if (reboot or replace_too is not None) and now.running is None:
         allowed = "the input shows no running pass whose progress is known"
         raise InputError("running", None, allowed, "give --done 35%")
