@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -286,6 +288,7 @@ def test_what_depends_on_an_axis_is_left_to_the_rows() -> None:
 
 
 MIRROR: dict[str, Any] = {"drive_size": "200GB", "fill": 0.3}
+MIRROR_NOW: dict[str, Any] = {"drive_size": "200GB", "recordsize": "128K"}
 STATUS = """
   pool: tank
  state: DEGRADED
@@ -342,9 +345,18 @@ def test_what_was_stored_is_the_same_answer_again(name: str, tmp_path: Path) -> 
         type(answer).load(path)
 
 
+FUNCTIONS = sorted(each for each in vars(zsim)["_EXPORTS"] if each.islower())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_public_function_has_an_example(name: str) -> None:
+    """`tests/scenario/test_examples.py` runs them."""
+    (found,) = doctest.DocTestFinder(recurse=False).find(getattr(zsim, name), name)
+    assert found.examples
+
+
 def test_what_functions_return_has_a_public_name() -> None:
-    functions = [each for each in vars(zsim)["_EXPORTS"] if each.islower()]
-    returned = {inspect.signature(getattr(zsim, each)).return_annotation for each in functions}
+    returned = {inspect.signature(getattr(zsim, each)).return_annotation for each in FUNCTIONS}
     assert "Prediction" in returned
     assert returned - {"Case", "DriveModel", "ReleaseProfile"} <= {*dir(zsim)}
 
@@ -366,3 +378,21 @@ def test_a_timeline_and_a_decision_are_asked_as_a_prediction_is() -> None:
 def test_fields_of_a_running_scan_are_keywords() -> None:
     stated = {"drive_size": "200GB", "recordsize": "1M"}
     assert zsim.eta(STATUS, **stated).total_s == zsim.eta(STATUS, stated=stated).total_s
+
+
+def test_a_status_is_the_state_that_a_timeline_and_a_decision_begin_with(tmp_path: Path) -> None:
+    """As text or as a file, with what `zsim.eta` says is left; what it does not show is told."""
+    path = tmp_path / "status.txt"
+    path.write_text(STATUS)
+    left = zsim.eta(STATUS, **MIRROR_NOW).remaining_s
+    found = zsim.timeline(path, **MIRROR_NOW)
+    assert found.whole_s["p50"] == pytest.approx(left.p50, rel=1e-6)
+    assert found.title == "tank"
+    with pytest.warns(UserWarning, match="NOT KNOWN: the record size"):
+        decision = zsim.decide(STATUS, drive_size="200GB", reboot=True)
+    assert {each.name for each in decision.alternatives} == {"reboot now", "reboot when the pass has ended"}
+    gone = re.sub("  scan:.*to go\n", "", STATUS, flags=re.DOTALL).replace("  (resilvering)", "")
+    gone = gone.replace("sdb            ONLINE ", "sdb            REMOVED")
+    with pytest.warns(UserWarning, match="NO REDUNDANCY: sdb of mirror-0 is REMOVED"):
+        repaired = zsim.timeline(gone, **MIRROR_NOW, alloc="100G")
+    assert [each.kind for each in repaired.passes] == ["resilver"]

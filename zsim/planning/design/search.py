@@ -120,6 +120,13 @@ def plan_layouts(
     ------
     InputError
         When nothing or something impossible is asked for.
+
+    Examples
+    --------
+    >>> known = {"drive_size": "20TB", "inputs": RiskInputs(hours="24h")}
+    >>> found = plan_layouts(drives=12, require=["usable >= 120T"], kinds=["raidz"], **known)
+    >>> all(row["usable_bytes"] >= 120 * 2**40 for row in found.meeting)
+    True
     """
     size = None if usable is None else parse_bytes(usable, "usable")
     drives = None if drives is None else _whole("drives", drives, 1, 60)

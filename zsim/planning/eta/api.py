@@ -80,6 +80,12 @@ def eta(
     -----
     Possible worlds of the pool are simulated and weighted by the progress of the scan
     (`zsim.prediction.progress.remaining`); the remaining time in each is scaled by the pace observed so far.
+
+    Examples
+    --------
+    >>> found = eta("8x 16TB in raidz2, 60% full, resilver 34% done after 12 h", recordsize="1M")
+    >>> 12 * 3600 < found.remaining_s.p50 < 48 * 3600
+    True
     """
     check_function("on_progress", on_progress)
     check_kind("files", files, (list, tuple), "it is a list of files", 'write files=["lsblk.txt"]')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -9,11 +10,13 @@ from zsim.base.errors import InputError, check_kind
 from zsim.base.notebook import reporting
 from zsim.base.parsed import table
 from zsim.base.provenance import provenance
+from zsim.base.reading import read_text, stat_of
 from zsim.planning.timeline.passes import FOR_REPLACEMENT, WORLDS, Passes, facts
 from zsim.planning.timeline.plan import Event, Plan, plain_scenario
 from zsim.planning.timeline.procedures import procedure
 from zsim.planning.timeline.result import Timeline, timeline_of
 from zsim.planning.timeline.rules import rules_hash, rules_of
+from zsim.planning.timeline.state import imported_pool, pool_now, replaced_now
 from zsim.planning.timeline.story import Story
 from zsim.prediction.api import files_used, models_used
 from zsim.scenario.layout import Layout
@@ -23,7 +26,8 @@ Progress = Callable[[float, str], None]
 
 
 AskedPlan = Plan | Scenario | Layout | Mapping[str, object] | str | Path
-"""What may stand for a plan: its fields, the path of its file, the name of a procedure, or a pool alone."""
+"""What may stand for a plan: its fields, the path of its file, the name of a procedure, a pool alone, or what
+``zpool status`` printed."""
 
 
 def timeline(
@@ -39,7 +43,10 @@ def timeline(
     ----------
     plan : Plan, mapping, str or Path, optional
         What happens: also the path of a file (``.toml``), or the name of a procedure included in zsim.
-        A layout or a `Scenario` is a pool alone; `fields` then say what happens.
+        A layout or a `Scenario` is a pool alone; `fields` then say what happens.  The output of ``zpool
+        status``, as text or the path of a file, is the state from which the timeline begins: the running
+        pass, what `zsim.eta` says is left of it, and the missing drives, which are replaced at once where no
+        ``events`` are given.
     on_progress : callable, optional
         Called with the share done and a few words.
     passes : Passes, optional
@@ -94,8 +101,20 @@ def timeline(
     return timeline_of(found.title or str(found.pool.pool_layout), ordered, notes, record)
 
 
-def read_plan(plan: AskedPlan | None, fields: Mapping[str, object] | None = None) -> Plan:
+def read_plan(
+    plan: AskedPlan | None,
+    fields: Mapping[str, object] | None = None,
+    idle: Mapping[str, object] | None = None,
+) -> Plan:
     """Return a plan given as such, as data, a file, the name of a procedure or a pool; `fields` over it.
+
+    Parameters
+    ----------
+    plan : Plan, Scenario, Layout, mapping, str or Path, optional
+    fields : mapping, optional
+        Fields of its scenario, and of the plan itself.
+    idle : mapping, optional
+        Fields of a plan made of a status that shows no running pass.
 
     Raises
     ------
@@ -108,10 +127,44 @@ def read_plan(plan: AskedPlan | None, fields: Mapping[str, object] | None = None
     whole = plain_scenario(own.pop("scenario", {}))
     if isinstance(whole, Mapping):
         changes = {**whole, **changes}
+    if isinstance(plan, (str, Path)) and (printed := _printed(plan)) is not None:
+        return _plan_now(printed, changes, own, idle or {})
     if isinstance(plan, Mapping) and "scenario" not in plan and changes:
         return Plan.from_dict({**plan, **own, "scenario": changes})
     found = _plan(plan)
     return found.with_scenario(changes, **own) if changes or own else found
+
+
+def _printed(source: str | Path) -> tuple[str | None, list[str]] | None:
+    """Return the text, or the file, of what zpool printed; None of anything else."""
+    if isinstance(source, str) and "\n" in source:
+        return source, []
+    path = Path(source)
+    if path.suffix == ".toml" or stat_of(path) is None:
+        return None
+    from zsim.observe.read_pool import is_printed
+
+    if not path.is_dir() and not is_printed(read_text(path, "plan", 'name a plan, or write "replace-one"')):
+        return None
+    return None, [str(path)]
+
+
+def _plan_now(
+    printed: tuple[str | None, list[str]],
+    stated: dict[str, object],
+    own: Mapping[str, object],
+    idle: Mapping[str, object],
+) -> Plan:
+    """Return the plan that begins with the state that zpool printed."""
+    text, names = printed
+    imported = imported_pool(text, names, stated)
+    now = pool_now(imported, text, names, stated, "a timeline")
+    for note in now.notes:
+        warnings.warn(f"{note.replace(' --set ', ' ')}.", stacklevel=4)
+    plan = {"title": now.pool, **now.plan, **own}
+    if "running" not in plan and "events" not in plan:
+        plan |= {"events": replaced_now(plan), **idle}
+    return Plan.from_dict(plan)
 
 
 def _plan(plan: AskedPlan) -> Plan:
@@ -123,7 +176,7 @@ def _plan(plan: AskedPlan) -> Plan:
         return Plan.from_dict({"scenario": plan.stated()})
     if isinstance(plan, Layout):
         return Plan.from_dict({"scenario": {"layout": str(plan)}})
-    allowed = "it is a Plan, its fields, the path of a file, the name of a procedure, a layout or a Scenario"
+    allowed = "it is a Plan, its fields, a file, the name of a procedure, a layout, a Scenario or a status"
     check_kind("plan", plan, (str, Path), allowed, 'write "replace-one"')
     if isinstance(plan, Path) or plan.endswith(".toml"):
         return Plan.read(plan)

@@ -24,13 +24,11 @@ from zsim.planning.timeline.wording import outcome, span, stated
 from zsim.prediction.answer.frames import Rows
 from zsim.prediction.answer.output import FramedAnswer, PrintedAnswer, SavedAnswer
 from zsim.prediction.answer.tables import Grid, html_table, rich_table
-from zsim.scenario.evidence import RunningScan, gone_drives, missing_drives
-from zsim.scenario.layout import Layout
+from zsim.scenario.evidence import missing_drives
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from zsim.planning.eta.answer import Eta
 
 Progress = Callable[[float, str], None]
 TIE = 0.02
@@ -40,8 +38,6 @@ LITTLE = 0.1
 another drive (OpenZFS 2.3 zfs_resilver_defer_percent)."""
 SURE = 0.9
 CHOICE, AT_ONCE = "a choice", "replace all at once"
-MOST_DONE = 0.999
-"""A pass that runs has something left."""
 
 
 Ways = dict[str, dict[str, object]]
@@ -202,8 +198,8 @@ def decide(
     Parameters
     ----------
     plan : Plan, mapping, str or Path, optional
-        The present state, given as to `zsim.timeline`: the pool (``scenario``), the running pass
-        (``running``), and events that will happen in any case (``events``).
+        The present state, given as to `zsim.timeline`: what ``zpool status`` printed, or the pool
+        (``scenario``), the running pass (``running``), and events that will happen in any case (``events``).
     also : mapping of str to mapping, optional
         Further alternatives by name: fields of the plan that differ.
     replace_too : int, optional
@@ -236,7 +232,7 @@ def decide(
     """
     check_kind("reboot", reboot, (bool,), "it is true or false", "leave it out")
     check_kind("also", also, (Mapping, type(None)), "it maps names to changes of the plan", "give a dict")
-    now = _now(read_plan(plan, fields), replace_too, reboot)
+    now = _now(read_plan(plan, fields, {"zed": False}), replace_too, reboot)
     report = reporting(on_progress)
     resolved = facts(now.pool)
     rules = rules_of(resolved.release, resolved.release.order)
@@ -476,47 +472,3 @@ def _middle(values: F64) -> float:
 
 def _level_name(left: int) -> str:
     return {-1: "data lost", 0: "no redundancy for"}.get(left, f"only {left} more may fail for")
-
-
-def state_of(
-    scenario: Mapping[str, object], evidence: Sequence[object], waiting: int = 0, seen: Eta | None = None
-) -> dict[str, object]:
-    """Return what runs, of a scenario imported from ``zpool status``: fields of `Plan`.
-
-    Parameters
-    ----------
-    scenario : mapping
-        As `Scenario.stated` gives it.
-    evidence : sequence of Observation
-    waiting : int
-        Drives that await a resilver of their own, beside those that the scenario replaces.
-    seen : Eta, optional
-        What `zsim.eta` answers of the same: it tells how much is done and what is left.
-    """
-    scans = [each for each in evidence if isinstance(each, RunningScan) and each.kind != "heal"]
-    if not scans:
-        return {}
-    scan = scans[-1]
-    done = scan.done
-    if done is None and scan.issued is not None and (scan.total_issue or scan.total):
-        done = min(1.0, scan.issued / (scan.total_issue or scan.total or 1))
-    count = int(str(scenario.get("replace") or 1))
-    later: dict[str, object] = {"waiting": tuple(range(count, count + waiting))} if waiting else {}
-    drives = tuple(range(count))
-    old = scenario.get("old_drive") if scenario.get("old_drive") == "online" else "missing"
-    repaired = count + waiting if old == "missing" and scan.kind != "scrub" else 0
-    # Old drives of those that wait are among the missing; beyond the parity no choice is left.
-    beside, most = 0, 0
-    if gone_drives(evidence):
-        vdev = Layout.parse(str(scenario["layout"])).vdevs[0]
-        beside = len(missing_drives(evidence, vdev.children)) - (waiting if repaired else 0)
-        most = vdev.tolerance - repaired
-    if min(beside, most) > 0:
-        later["missing"] = min(beside, most)
-    if seen is not None:
-        left = seen.remaining_s
-        done = 0.0 if seen.phase == "metadata scan" else min(seen.done, MOST_DONE)
-        later["left"] = (left.p10, left.p50, left.p90)
-        if seen.elapsed_s is not None:
-            later["elapsed"] = seen.elapsed_s
-    return {"running": {"kind": scan.kind, "done": done or 0.0, "drives": drives, "old_drive": old, **later}}
