@@ -30,17 +30,25 @@ if TYPE_CHECKING:
     from zsim.drives.catalogue import load_drive as load_drive
     from zsim.observe.read_pool import read_pool as read_pool
     from zsim.planning.compare import compare as compare
+    from zsim.planning.design.answer import Design as Design
     from zsim.planning.design.search import plan_layouts as plan_layouts
+    from zsim.planning.eta.answer import Eta as Eta
     from zsim.planning.eta.api import eta as eta
+    from zsim.planning.fleet.answer import FleetAnswer as FleetAnswer
     from zsim.planning.fleet.api import fleet as fleet
     from zsim.planning.fleet.spec import Fleet as Fleet
+    from zsim.planning.risk.answer import RiskAnswer as RiskAnswer
     from zsim.planning.risk.api import risk as risk
     from zsim.planning.risk.question import RiskInputs as RiskInputs
     from zsim.planning.sweep import sweep as sweep
     from zsim.planning.table import Table as Table
     from zsim.planning.timeline.api import timeline as timeline
+    from zsim.planning.timeline.decisions import Decision as Decision
     from zsim.planning.timeline.decisions import decide as decide
+    from zsim.planning.timeline.plan import Plan as Plan
+    from zsim.planning.timeline.result import Timeline as Timeline
     from zsim.planning.tune.api import tune as tune
+    from zsim.planning.tune.records import Tuning as Tuning
     from zsim.prediction.answer.prediction import Prediction as Prediction
     from zsim.prediction.answer.records import Quantiles as Quantiles
     from zsim.prediction.api import predict as predict
@@ -51,40 +59,50 @@ if TYPE_CHECKING:
     from zsim.scenario.parts import Load as Load
     from zsim.scenario.parts import Port as Port
     from zsim.scenario.releases.profile import load_release as load_release
+    from zsim.validation.api import Validation as Validation
     from zsim.validation.api import validate as validate
 
     __version__: str
 
 _EXPORTS = {
-    "FinishedScan": "zsim.scenario.evidence",
-    "InputError": "zsim.base.errors",
-    "Load": "zsim.scenario.parts",
-    "Port": "zsim.scenario.parts",
-    "SlowDrive": "zsim.scenario.one_drive.slow",
-    "Table": "zsim.planning.table",
-    "Layout": "zsim.scenario.layout",
-    "NotSimulatedYet": "zsim.base.errors",
-    "Prediction": "zsim.prediction.answer.prediction",
-    "Quantiles": "zsim.prediction.answer.records",
-    "Scenario": "zsim.scenario.model",
-    "ZsimError": "zsim.base.errors",
     "compare": "zsim.planning.compare",
     "decide": "zsim.planning.timeline.decisions",
-    "tune": "zsim.planning.tune.api",
+    "Decision": "zsim.planning.timeline.decisions",
+    "Design": "zsim.planning.design.answer",
     "eta": "zsim.planning.eta.api",
+    "Eta": "zsim.planning.eta.answer",
+    "FinishedScan": "zsim.scenario.evidence",
     "Fleet": "zsim.planning.fleet.spec",
     "fleet": "zsim.planning.fleet.api",
+    "FleetAnswer": "zsim.planning.fleet.answer",
+    "InputError": "zsim.base.errors",
+    "Layout": "zsim.scenario.layout",
+    "Load": "zsim.scenario.parts",
     "load_drive": "zsim.drives.catalogue",
     "load_release": "zsim.scenario.releases.profile",
+    "NotSimulatedYet": "zsim.base.errors",
+    "Plan": "zsim.planning.timeline.plan",
     "plan_layouts": "zsim.planning.design.search",
+    "Port": "zsim.scenario.parts",
     "predict": "zsim.prediction.api",
+    "Prediction": "zsim.prediction.answer.prediction",
+    "Quantiles": "zsim.prediction.answer.records",
     "read_pool": "zsim.observe.read_pool",
     "resolve": "zsim.case.resolve",
     "risk": "zsim.planning.risk.api",
+    "RiskAnswer": "zsim.planning.risk.answer",
     "RiskInputs": "zsim.planning.risk.question",
+    "Scenario": "zsim.scenario.model",
+    "SlowDrive": "zsim.scenario.one_drive.slow",
     "sweep": "zsim.planning.sweep",
+    "Table": "zsim.planning.table",
     "timeline": "zsim.planning.timeline.api",
+    "Timeline": "zsim.planning.timeline.result",
+    "tune": "zsim.planning.tune.api",
+    "Tuning": "zsim.planning.tune.records",
     "validate": "zsim.validation.api",
+    "Validation": "zsim.validation.api",
+    "ZsimError": "zsim.base.errors",
 }
 """Public name to the module that defines it."""
 
@@ -104,19 +122,28 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Decision",
+    "Design",
+    "Eta",
     "FinishedScan",
     "Fleet",
+    "FleetAnswer",
     "InputError",
     "Layout",
     "Load",
     "NotSimulatedYet",
+    "Plan",
     "Port",
     "Prediction",
     "Quantiles",
+    "RiskAnswer",
     "RiskInputs",
     "Scenario",
     "SlowDrive",
     "Table",
+    "Timeline",
+    "Tuning",
+    "Validation",
     "ZsimError",
     "compare",
     "decide",

@@ -12,13 +12,14 @@ import pytest
 from tests import pastes
 from zsim.base.errors import InputError
 from zsim.cli.main import main
-from zsim.cli.pools.pasted import pasted_pool, place_of, replaced_now
+from zsim.cli.pools.pasted import pasted_pool, place_of
 from zsim.observe.pool_import.importing import import_pasted
 from zsim.planning.timeline.api import timeline
 from zsim.planning.timeline.decisions import AT_ONCE, alternatives
 from zsim.planning.timeline.passes import facts
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.rules import rules_of
+from zsim.planning.timeline.state import replaced_now
 from zsim.scenario.model import Scenario
 
 HEAD = "  pool: tank\n state: DEGRADED\n  scan: {scan}\nconfig:\n\n\tNAME STATE READ WRITE CKSUM\n"

@@ -6,9 +6,11 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,6 +84,52 @@ def test_commands_run(
         if block.page == page and block.text.startswith("# "):
             (tmp_path / block.text.split()[1]).write_text(block.text, encoding="utf-8")
     assert main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
+
+
+def test_residuals_begin_with_the_accuracy_that_the_readme_states() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    accuracy = readme.partition("<!-- accuracy:")[2].partition("<!-- end of accuracy")[0]
+    whole, described = re.findall(r"[Hh]alf (?:of the predictions are )?within (\d+ %)", accuracy)[:2]
+    held = re.search(r"80 % interval holds (\d+ %)", accuracy)
+    assert held is not None
+    residuals = (ROOT / "docs" / "explanation" / "residuals.md").read_text(encoding="utf-8")
+    told = next(line for line in residuals.splitlines() if line.startswith("* **Real pools**"))
+    assert re.findall(r"\d+ %", told) == [whole, described, "80 %", held[1]]
+    row = next(line for line in residuals.splitlines() if line.startswith("| all reports |"))
+    assert f"half within {whole}" in row
+    assert f"p10-p90 contains {held[1]}" in row
+
+
+def options(command: click.Command, path: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield every command from this one on by its path, with the options that it takes."""
+    names = (name for each in command.params for name in (*each.opts, *each.secondary_opts))
+    yield path, frozenset({*names, "--help", "--version", "--verbose", "--quiet"})
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            part = command.get_command(context, name)
+            assert part is not None
+            yield from options(part, f"{path} {name}")
+
+
+OTHER_PROGRAMS = {"--show", "--grid", "--json-int"}
+"""Flags of scripts of the tests and the fits, and of zpool status."""
+
+
+@pytest.mark.parametrize("page", [each for each in PAGES if each.name != "CHANGELOG.md"], ids=str)
+def test_flags_that_a_page_names_in_its_text_exist(page: Path) -> None:
+    """Those after ``zsim COMMAND`` are of that command; commands in blocks are run above."""
+    from zsim.cli.main import cli
+
+    known = dict(options(cli, "zsim"))
+    every = frozenset().union(*known.values()) | OTHER_PROGRAMS
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for span in re.findall(r"`([^`]+)`", text):
+        words = span.rpartition("| ")[2].split()
+        if not words or not (words[0] == "zsim" or span.startswith("--")):
+            continue
+        named = next((found for n in (3, 2) if (found := known.get(" ".join(words[:n])))), every)
+        assert set(re.findall(r"(?<![\w-])--[a-z][\w-]*", span)) <= named, span
 
 
 @pytest.mark.parametrize("name", ["main", "test"])

@@ -53,7 +53,8 @@ def test_the_python_page_has_everything_public() -> None:
         module, _, member = name.rpartition(".")
         assert hasattr(importlib.import_module(module), member), name
         told.add(member)
-    assert told == {name for name in dir(zsim) if not name.startswith("__")}
+    records = {"EtaAnswer", "TimelineAnswer"}  # bases of public classes, with their fields
+    assert told - records == {name for name in dir(zsim) if not name.startswith("__")}
 
 
 def test_the_gallery_has_a_picture_for_each_example() -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
 import json
+import re
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +19,8 @@ from zsim.base.errors import InputError
 from zsim.planning.fleet.spec import Fleet, Pools
 from zsim.planning.risk.question import RiskInputs, Seconds
 from zsim.planning.store.keys import key_of
+from zsim.planning.timeline.api import read_plan
+from zsim.planning.tune.records import Tuning
 from zsim.prediction.answer.records import Quantiles
 
 HOUR = 3600.0
@@ -279,3 +285,114 @@ def test_what_is_wrong_in_every_row_of_a_sweep_is_said_once(part: str, said: str
 def test_what_depends_on_an_axis_is_left_to_the_rows() -> None:
     table = zsim.sweep({"slow": ["3:x2"]}, layout=["mirror2", "raidz1x4"], drive_size="1TB", fill=0.3, jobs=1)
     assert ["slow" in str(row["refused"]) for row in table.rows] == [True, False]
+
+
+MIRROR: dict[str, Any] = {"drive_size": "200GB", "fill": 0.3}
+MIRROR_NOW: dict[str, Any] = {"drive_size": "200GB", "recordsize": "128K"}
+STATUS = """
+  pool: tank
+ state: DEGRADED
+  scan: resilver in progress since Sun Nov 22 08:11:03 2026
+\t120G / 120G scanned, 31.0G / 120G issued at 141M/s
+\t15.5G resilvered, 25.83% done, 00:10:40 to go
+config:
+
+\tNAME               STATE     READ WRITE CKSUM
+\ttank               DEGRADED     0     0     0
+\t  mirror-0         DEGRADED     0     0     0
+\t    sda            ONLINE       0     0     0
+\t    sdb            ONLINE       0     0     0  (resilvering)
+
+errors: No known data errors
+"""
+ANSWERS: dict[str, Callable[[], Any]] = {
+    "Prediction": lambda: zsim.predict("mirror2", **MIRROR, portion="row"),
+    "Eta": lambda: zsim.eta(STATUS, drive_size="200GB"),
+    "Table": lambda: zsim.compare("mirror2", "mirror3", **MIRROR, jobs=1),
+    "RiskAnswer": lambda: zsim.risk("mirror2", RiskInputs(hours="3h")),
+    "FleetAnswer": lambda: zsim.fleet({"trials": 10, "pool": [{"layout": "mirror2", "hours": 3}]}),
+    "Design": lambda: zsim.plan_layouts(12, **SMALL),
+    "Timeline": lambda: zsim.timeline("mirror2", **MIRROR, events=[{"do": "replace", "drive": 0}]),
+    "Decision": lambda: zsim.decide("mirror2", **MIRROR, running={"done": 0.3}, reboot=True),
+    "Tuning": lambda: Tuning("a mirror", 9.0, None, "linux", (), (), 16),
+    "Validation": lambda: zsim.validate(["raidz_map_vectors"]),
+}
+READ_AGAIN = ("Prediction", "RiskAnswer", "FleetAnswer", "Table")
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_answer_is_public_and_is_kept_and_shown_in_the_same_ways(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    answer, path = ANSWERS[name](), tmp_path / "answer.json"
+    assert type(answer) is getattr(zsim, name)
+    told = json.loads(answer.to_json())
+    assert told == json.loads(json.dumps(answer.to_dict()))
+    answer.save(path)
+    assert json.loads(path.read_text(encoding="utf-8")) == told
+    assert answer.to_frame().equals(answer.to_pandas())
+    assert answer._repr_html_().startswith("<")
+    assert str(answer)
+    assert repr(answer).startswith(f"<{name}: ")
+
+
+@pytest.mark.parametrize("name", READ_AGAIN)
+def test_what_was_stored_is_the_same_answer_again(name: str, tmp_path: Path) -> None:
+    answer, path = ANSWERS[name](), tmp_path / "answer.json"
+    answer.save(path)
+    assert type(answer).load(path) == type(answer).from_json(answer.to_json()) == answer
+    path.write_text(answer.to_json().replace('"schema_version": 1', '"schema_version": 7'))
+    with pytest.raises(InputError, match="schema_version 7 cannot be used: 1; compute it again"):
+        type(answer).load(path)
+
+
+FUNCTIONS = sorted(each for each in vars(zsim)["_EXPORTS"] if each.islower())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_public_function_has_an_example(name: str) -> None:
+    """`tests/scenario/test_examples.py` runs them."""
+    (found,) = doctest.DocTestFinder(recurse=False).find(getattr(zsim, name), name)
+    assert found.examples
+
+
+def test_what_functions_return_has_a_public_name() -> None:
+    returned = {inspect.signature(getattr(zsim, each)).return_annotation for each in FUNCTIONS}
+    assert "Prediction" in returned
+    assert returned - {"Case", "DriveModel", "ReleaseProfile"} <= {*dir(zsim)}
+
+
+def test_a_timeline_and_a_decision_are_asked_as_a_prediction_is() -> None:
+    """A layout, a scenario or fields, with what happens as a keyword; the plan written out is the same."""
+    events = [{"do": "fail", "drive": 0}, {"do": "replace", "drive": 0, "after": "2h"}]
+    asked = {"scenario": {"layout": "mirror2", **MIRROR}, "events": events}
+    plan = zsim.Plan.from_dict(asked)
+    for pool in ("mirror2", zsim.Layout.parse("mirror2"), zsim.Scenario(layout="mirror2")):
+        assert read_plan(pool, {**MIRROR, "events": events}).pool == plan.pool
+        assert read_plan(pool, {**MIRROR, "events": events}).events == plan.events
+    assert read_plan(None, {"layout": "mirror2", **MIRROR, "events": events}).pool == plan.pool
+    assert zsim.timeline("mirror2", **MIRROR, events=events).whole_s["p10"] > 2 * HOUR
+    with pytest.raises(InputError, match="procedure 'mirror' cannot be used"):
+        zsim.timeline("mirror")
+
+
+def test_fields_of_a_running_scan_are_keywords() -> None:
+    stated = {"drive_size": "200GB", "recordsize": "1M"}
+    assert zsim.eta(STATUS, **stated).total_s == zsim.eta(STATUS, stated=stated).total_s
+
+
+def test_a_status_is_the_state_that_a_timeline_and_a_decision_begin_with(tmp_path: Path) -> None:
+    """As text or as a file, with what `zsim.eta` says is left; what it does not show is told."""
+    path = tmp_path / "status.txt"
+    path.write_text(STATUS)
+    left = zsim.eta(STATUS, **MIRROR_NOW).remaining_s
+    found = zsim.timeline(path, **MIRROR_NOW)
+    assert found.whole_s["p50"] == pytest.approx(left.p50, rel=1e-6)
+    assert found.title == "tank"
+    with pytest.warns(UserWarning, match="NOT KNOWN: the record size"):
+        decision = zsim.decide(STATUS, drive_size="200GB", reboot=True)
+    assert {each.name for each in decision.alternatives} == {"reboot now", "reboot when the pass has ended"}
+    gone = re.sub("  scan:.*to go\n", "", STATUS, flags=re.DOTALL).replace("  (resilvering)", "")
+    gone = gone.replace("sdb            ONLINE ", "sdb            REMOVED")
+    with pytest.warns(UserWarning, match="NO REDUNDANCY: sdb of mirror-0 is REMOVED"):
+        repaired = zsim.timeline(gone, **MIRROR_NOW, alloc="100G")
+    assert [each.kind for each in repaired.passes] == ["resilver"]

@@ -85,6 +85,11 @@ def load_drive(name: str | Path) -> DriveModel:
     ------
     InputError
         With the nearest names, when there is none; naming file and field, when it is wrong.
+
+    Examples
+    --------
+    >>> load_drive("ST4000VN008-2DR166").capacity_bytes
+    4000787030016
     """
     check_kind("drive", name, (str, PurePath), "it is a name or the path of a file", "see zsim drives list")
     plain = str(name).strip()

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Self, overload
 
 from zsim.base.errors import InputError
 from zsim.base.files import check_ending, replace_file
+from zsim.base.parsed import table, tables, texts
 from zsim.base.provenance import SCHEMA_VERSION, provenance
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.rows import NOT_AXES, QUANTILES, REASON, TUNABLE, Row, axes_of, refused_row
 from zsim.prediction.answer.frames import data_frame, needed
-from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer
+from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, SavedAnswer
 from zsim.prediction.answer.sections import paragraphs
+from zsim.prediction.answer.stored import LoadedAnswer, check_version
 from zsim.prediction.answer.tables import Grid, grid_text, html_table, rich_table
 from zsim.prediction.answer.wording import percent
 from zsim.prediction.simulated import text_of
@@ -67,7 +68,7 @@ LEAST_ROWS = 2
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Table(DrawnAnswer, FramedAnswer):
+class Table(SavedAnswer, LoadedAnswer, DrawnAnswer, FramedAnswer):
     """Rows in the order in which they were asked for; SI units.
 
     Attributes
@@ -154,6 +155,14 @@ class Table(DrawnAnswer, FramedAnswer):
             "provenance": provenance(),
         }
 
+    @classmethod
+    def from_dict(cls, data: object, origin: str = "table") -> Self:
+        """Return the table of which `to_dict` gave this; see `LoadedAnswer.from_dict`."""
+        known = check_version(data, origin)
+        rows = tuple(dict(row) for row in tables(known, "rows"))
+        common = dict(table(known, "common"))
+        return cls(texts(known, "columns"), rows, common, texts(known, "missing"), texts(known, "notes"))
+
     def save(self, path: str | Path) -> None:
         """Write the table as .csv, .json or .parquet (needs pyarrow); the ending decides, SI units.
 
@@ -169,7 +178,7 @@ class Table(DrawnAnswer, FramedAnswer):
 
             save_columns(columns_of(self.columns, self.rows), path)
         else:
-            text = json.dumps(self.to_dict(), indent=2) + "\n" if ending == ".json" else self.to_csv()
+            text = self.to_json() + "\n" if ending == ".json" else self.to_csv()
             replace_file(path, text)
 
     def to_csv(self, path: str | Path | None = None) -> str:

@@ -113,6 +113,14 @@ def predict(
         When the scenario asks for something impossible, or not simulated yet, or `portion` is none of these.
     PredictionInterrupted
         On Ctrl-C, with what is known so far.
+
+    Examples
+    --------
+    >>> found = predict("mirror2", drive_size="200GB", fill="30%", portion="row")
+    >>> found.resilver_s.p10 < found.resilver_s.p50 < found.resilver_s.p90
+    True
+    >>> found.operation, found.order
+    ('resilver', 'sorted')
     """
     if not isinstance(portion, str) or portion not in get_args(Portion):
         allowed = ", ".join(f'"{each}"' for each in get_args(Portion))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 from zsim.base.errors import InputError, check_function, check_jobs, check_kind, check_number
 from zsim.base.model_data import validation_directory
 from zsim.base.provenance import SCHEMA_VERSION
-from zsim.prediction.answer.output import PrintedAnswer
+from zsim.prediction.answer.frames import Rows
+from zsim.prediction.answer.output import FramedAnswer, PrintedAnswer, SavedAnswer
 from zsim.prediction.answer.tables import html_table
 from zsim.validation.discovery import discover, selected
 from zsim.validation.frame import Claim, Options, ValidationCase
@@ -27,7 +28,7 @@ Population = Literal["given", "recipe"]
 
 
 @dataclass(frozen=True, slots=True)
-class Validation(PrintedAnswer):
+class Validation(PrintedAnswer, SavedAnswer, FramedAnswer):
     """All claims of a validation, and their summary.
 
     Attributes
@@ -59,8 +60,15 @@ class Validation(PrintedAnswer):
         return {"schema_version": SCHEMA_VERSION, "cases": claims, "summary": self.summary}
 
     def save(self, path: str | Path) -> None:
-        """Write the report as Markdown (.md, with its plot as .svg beside it) or HTML (.html)."""
-        document.save(path, self.claims, self.summary)
+        """Write the report as .md (with its plot as .svg beside it), .html or .json; the ending decides."""
+        if Path(path).suffix == ".json":
+            SavedAnswer.save(self, path)
+        else:
+            document.save(path, self.claims, self.summary)
+
+    def _frame_rows(self) -> Rows:
+        """Return a row a claim."""
+        return [claim.to_dict() for claim in self.claims]
 
     def __rich__(self) -> Group:
         """Return tables and sentences as a rich renderable."""

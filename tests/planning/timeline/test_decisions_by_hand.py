@@ -20,7 +20,6 @@ from zsim.planning.timeline.decisions import (
     alternatives,
     decide,
     ranked,
-    state_of,
 )
 from zsim.planning.timeline.passes import (
     WORLDS,
@@ -31,6 +30,7 @@ from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.redundancy import Level, vdevs_of
 from zsim.planning.timeline.rules import rules_of
 from zsim.planning.timeline.scans import PassKind
+from zsim.planning.timeline.state import state_of
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.evidence import DriveActivity, RunningScan
 from zsim.scenario.layout import Layout

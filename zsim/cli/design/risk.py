@@ -146,8 +146,9 @@ def _running(given: dict[str, object], inputs: RiskInputs) -> Plan | None:
     None where none runs, or flags state how long it takes or what it meets; what was piped is noted.
     """
     from zsim.cli.given_files import fields_in_words
-    from zsim.cli.pools.pasted import running_pool, said_pool
+    from zsim.cli.pools.pasted import running_pool
     from zsim.planning.timeline.plan import Plan
+    from zsim.planning.timeline.state import said_pool
     from zsim.scenario.asked import FILES
     from zsim.scenario.files import scenario_text
 

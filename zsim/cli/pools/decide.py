@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,14 +13,10 @@ from zsim.cli.common import exclusive, print_json, progress, show, show_assumed_
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import by_default, in_words, scenario_options, stated_fields
 from zsim.cli.help import GroupedCommand
-from zsim.cli.pools.pasted import (
-    PastedPool,
-    Place,
-    pasted_pool,
-    place_of,
-    replaced_now,
-    said_pool,
-)
+from zsim.cli.pools.pasted import pasted_pool, place_of
+
+if TYPE_CHECKING:
+    from zsim.planning.timeline.state import PastedPool, Place
 
 
 @click.command(
@@ -75,6 +72,7 @@ def command(
     commands, in files or piped (zpool status tank | zsim decide - --reboot). The best comes first.
     """
     from zsim.planning.timeline.decisions import decide
+    from zsim.planning.timeline.state import replaced_now
     from zsim.scenario.model import Scenario
 
     exclusive({"FILE": " ".join(sources) or None, "--scenario": given["file"]})
@@ -116,7 +114,8 @@ def _is_sick(plan: dict[str, object]) -> bool:
 
 def _state(sources: tuple[str, ...], given: dict[str, object], running: str | None) -> PastedPool:
     """Return what is stated: the scenario, and the scan of a status; `running`: what a flag says of it."""
-    from zsim.planning.timeline.decisions import CHOICE, state_of
+    from zsim.planning.timeline.decisions import CHOICE
+    from zsim.planning.timeline.state import PastedPool, said_pool, state_of
     from zsim.scenario.model import Scenario
 
     if len(sources) == 1 and sources[0].endswith(".toml"):

@@ -1,46 +1,21 @@
-"""What a pasted status says about a pool now: what runs, what is left of it, the names of its drives."""
+"""Files and what is piped, as the state of a pool now; drives as its status names them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zsim.base.errors import InputError, NothingToAsk
-from zsim.base.parsed import table
+from zsim.base.errors import InputError
 from zsim.cli.common import notice
 from zsim.cli.given_files import said_fields
 
 if TYPE_CHECKING:
-    from zsim.observe.pool_import.importing import ImportedPool
-    from zsim.planning.eta.reading import Paste
+    from zsim.planning.timeline.state import PastedPool, Place
 
 NUMBERED = re.compile(r"(?:(\d{1,5})\s*:)?\s*(\d{1,5})", re.ASCII)
 MOST_NAMED = 24
-
-Place = tuple[int, int]
-"""A top-level vdev, and a drive of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class PastedPool:
-    """What a status, and whatever else was given beside it, tells of a pool now.
-
-    Attributes
-    ----------
-    plan : dict
-        Fields of a plan: ``scenario``, and ``running`` where a pass runs.
-    places : mapping of str to tuple of int
-        By the name of a drive: its vdev, and its number there, as the plan counts both.
-    pool : str
-        Its name.
-    """
-
-    plan: dict[str, object]
-    places: Mapping[str, Place]
-    pool: str = ""
 
 
 def pasted_pool(
@@ -65,8 +40,8 @@ def pasted_pool(
         When they cannot be read, or what runs leaves nothing to ask.
     """
     from zsim.observe.read_pool import is_printed
-    from zsim.planning.timeline.decisions import state_of
-    from zsim.scenario.files import put_aside, scenario_text
+    from zsim.planning.timeline.state import PastedPool, imported_pool, pool_now, said_pool, told_first
+    from zsim.scenario.files import scenario_text
     from zsim.scenario.model import Scenario
 
     names = [name for name in sources if name != "-"]
@@ -75,37 +50,9 @@ def pasted_pool(
         both = said | stated
         return said_pool(both) or PastedPool({"scenario": Scenario.from_dict(both).stated()}, {})
     stated = less_told(stated, by_default, text, names)
-    imported = _imported(text, names, stated)
-    _tell_gaps(imported)
-    if imported.progress is None or not imported.progress.active:
-        fields = put_aside(imported.scenario.stated(), stated) | stated
-        scenario = Scenario.from_dict(fields)
-        state = state_of(fields, scenario.evidence or ())
-        plan = {"scenario": scenario.stated(), **state, **_names(imported, stated)}
-        return PastedPool(plan, imported.places, imported.pool)
-    found, why = _running(imported, text, names, stated, asked)
-    if found is None:
-        raise NothingToAsk(asked, None, why, "zsim eta, given the same files, says when it finishes")
-    return found
-
-
-def said_pool(fields: Mapping[str, object]) -> PastedPool | None:
-    """Return the pool of a sentence that says how far a scan is, with what is left of it; else None."""
-    from zsim.planning.eta.api import eta_of
-    from zsim.planning.eta.reading import Paste
-    from zsim.planning.timeline.decisions import state_of
-    from zsim.scenario.evidence import RunningScan
-    from zsim.scenario.model import Scenario
-
-    if not fields.get("evidence") or fields.get("layout") is None:
-        return None
-    scenario = Scenario.from_dict(fields)
-    scans = tuple(each for each in scenario.evidence or () if isinstance(each, RunningScan))
-    if not scans:
-        return None
-    known = scenario.stated()
-    state = state_of(known, scans, seen=eta_of(scenario, Paste("", scenario, scans)))
-    return PastedPool({"scenario": known, **state}, {})
+    imported = imported_pool(text, names, stated)
+    _tell(told_first(imported))
+    return pool_now(imported, text, names, stated, asked)
 
 
 def running_pool(
@@ -124,16 +71,24 @@ def running_pool(
     by_default : collection of str
         Of these, those that the files say better.
     """
+    from zsim.planning.timeline.state import imported_pool, running_now
+
     names = [name for name in sources if name != "-"]
     stated = less_told(stated, by_default, text, names)
-    imported = _imported(text, names, stated)
+    imported = imported_pool(text, names, stated)
     scan = imported.progress
     if scan is None or not scan.active or scan.function not in ("resilver", "rebuild", "scrub"):
         return None
-    found, _ = _running(imported, text, names, stated, "")
+    found, _ = running_now(imported, text, names, stated, "")
     if found is not None:
-        _tell_gaps(imported)
+        _tell(found.notes)
     return found
+
+
+def _tell(notes: Sequence[str]) -> None:
+    """Say what is not known of a pool, and what of its state a person has to know first."""
+    for note in notes:
+        notice(f"{note}.")
 
 
 def less_told(
@@ -157,82 +112,6 @@ def less_told(
     default = {name: value for name, value in stated.items() if name in own}
     kept = put_aside(default, told).keys() - told.keys()
     return {name: value for name, value in stated.items() if name not in own or name in kept}
-
-
-def _tell_gaps(imported: ImportedPool) -> None:
-    """Say what is not known of a pool, and what of its state a person has to know first."""
-    from zsim.observe.pool_import.gaps import BARE, HALTED, is_gap
-
-    for note in imported.notes:
-        if is_gap(note) or note.startswith((BARE, HALTED)):
-            notice(f"{note}.")
-
-
-def _names(imported: ImportedPool, stated: dict[str, object]) -> dict[str, object]:
-    return {} if "layout" in stated else {"vdev_names": imported.vdev_names}
-
-
-def _running(
-    imported: ImportedPool, text: str | None, names: list[str], stated: dict[str, object], asked: str
-) -> tuple[PastedPool | None, str]:
-    """Return a pool on which a pass runs, with what is left; else None, and why nothing may be asked."""
-    from zsim.planning.eta.api import eta_of
-    from zsim.planning.eta.reading import read_paste
-    from zsim.planning.timeline.decisions import state_of
-    from zsim.scenario.evidence import gone_drives
-
-    paste = read_paste(text, names, stated=stated, imported=imported)
-    known = paste.scenario.stated()
-    if (why := _nothing_to_ask(paste, asked)) is not None:
-        return None, why
-    seen = eta_of(paste.scenario, paste)
-    shown = (*paste.scans, *gone_drives(paste.scenario.evidence or ()))
-    state = state_of(known, shown, imported.waiting, seen)
-    plan = {"scenario": known, **state, **_names(imported, stated)}
-    return PastedPool(plan, imported.places, imported.pool), ""
-
-
-def replaced_now(plan: Mapping[str, object]) -> list[dict[str, object]]:
-    """Return the events that replace at once the drives that are gone and that nothing replaces."""
-    from zsim.scenario.evidence import gone_drives
-    from zsim.scenario.model import Scenario
-
-    scenario = Scenario.from_dict(table(plan, "scenario"))
-    vdevs = scenario.pool_layout.vdevs
-    places = [(vdev, slot) for vdev, spec in enumerate(vdevs) for slot in range(spec.children)]
-    by_vdev: dict[int, list[int]] = {}
-    for each in gone_drives(scenario.evidence or ()):
-        if each.leaf is not None and each.leaf < len(places):
-            vdev, slot = places[each.leaf]
-            by_vdev.setdefault(vdev, []).append(slot)
-    return [{"do": "replace", "vdev": vdev, "drives": slots} for vdev, slots in by_vdev.items()]
-
-
-def _imported(text: str | None, names: list[str], stated: dict[str, object]) -> ImportedPool:
-    """Return what an import makes of files and of what was piped, all about one pool."""
-    from zsim.observe.pool_import.importing import import_beside, import_pasted
-
-    if text is not None and not names:
-        return import_pasted(text, stated=stated)
-    return import_beside(text, names, stated=stated)
-
-
-def _nothing_to_ask(paste: Paste, asked: str) -> str | None:
-    """Return why nothing else may happen while what a status shows runs; None where something may."""
-    from zsim.planning.eta.reading import SUSPENDED
-    from zsim.scenario.evidence import MOVES
-
-    kind = paste.scans[-1].kind
-    if any(note.startswith(SUSPENDED) for note in paste.notes):
-        return "the pool is suspended, and nothing continues until its drives are back and zpool clear is run"
-    if paste.paused:
-        return f"the {kind} is paused, and nothing continues until it is resumed"
-    if kind in MOVES:
-        what = "an expansion" if kind == "expand" else "a removal"
-        return f"{what} is running: it continues, or is cancelled"
-    if kind == "heal" or paste.log_alone or paste.dedup_alone:
-        return f"the running scan does not repair a whole drive, and {asked} is about whole drives"
-    return None
 
 
 def place_of(text: str, option: str, places: Mapping[str, Place]) -> Place:

@@ -14,18 +14,11 @@ from zsim.cli.common import notice, print_json, progress, show, show_assumed_of,
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import Command, by_default, fields_of_pool, in_words, scenario_options, word, words
 from zsim.cli.help import GroupedCommand
-from zsim.cli.pools.pasted import (
-    NUMBERED,
-    PastedPool,
-    Place,
-    pasted_pool,
-    place_of,
-    replaced_now,
-    said_pool,
-)
+from zsim.cli.pools.pasted import NUMBERED, pasted_pool, place_of
 
 if TYPE_CHECKING:
     from zsim.planning.timeline.plan import Plan
+    from zsim.planning.timeline.state import PastedPool, Place
 
 NOT_HERE = {
     "replace": "use --fail or --replace-drives",
@@ -192,6 +185,7 @@ def plan_from(sources: Sequence[str], procedure: str | None, given: dict[str, ob
     """
     from zsim.planning.timeline.api import read_plan
     from zsim.planning.timeline.plan import Plan
+    from zsim.planning.timeline.state import said_pool
 
     stated = None
     if sources and (known_words := in_words(sources, given)):
@@ -260,6 +254,7 @@ def _of_pasted(pasted: PastedPool, procedure: str | None, given: dict[str, objec
     """Return the plan of a pool whose state now is pasted."""
     from zsim.planning.timeline.api import read_plan
     from zsim.planning.timeline.plan import Plan
+    from zsim.planning.timeline.state import replaced_now
 
     running = table(pasted.plan, "running") if "running" in pasted.plan else None
     gone = replaced_now(pasted.plan) if running is None else []

@@ -53,8 +53,8 @@ class Design(PrintedAnswer, SavedAnswer, DrawnAnswer, FramedAnswer):
     ----------
     question : {"layouts", "width", "fill", "worth"}
     rows : tuple of dict
-        ``meets``: all wishes; ``pareto``: on the front; ``simulated``: hours of a prediction of the whole
-        pool, else from the screening runs.
+        ``meets``: all requirements; ``pareto``: on the front; ``simulated``: hours of a prediction of the
+        whole pool, else from the screening runs.
     requirements : tuple of str
     answer : str or None
         The limit that was sought; None when there is none.
@@ -87,7 +87,7 @@ class Design(PrintedAnswer, SavedAnswer, DrawnAnswer, FramedAnswer):
 
     @property
     def meeting(self) -> list[Row]:
-        """The rows that meet all wishes."""
+        """The rows that meet all requirements."""
         return [row for row in self.rows if row.get("meets")]
 
     def __repr__(self) -> str:
@@ -95,18 +95,18 @@ class Design(PrintedAnswer, SavedAnswer, DrawnAnswer, FramedAnswer):
 
     def headline(self) -> str:
         """Return the answer in one line."""
-        wishes = " and ".join(self.requirements)
+        required = " and ".join(self.requirements)
         if self.question == "worth":
             return f"What would change the chance of loss of {odds(self.rows[0]['vdev_per_year'], 2)} a year:"
         if self.question in ("width", "fill"):
             layout = self.rows[0]["layout"]
             what = f"Widest {layout.partition('x')[0]}" if self.question == "width" else f"Fullest {layout}"
-            return f"{what} with {wishes}: {self.answer or 'none'}."
-        wanted = f" meet {wishes}" if wishes else " are possible"
+            return f"{what} with {required}: {self.answer or 'none'}."
+        wanted = f" meet {required}" if required else " are possible"
         return f"{len(self.meeting)} of {len(self.rows)} layouts{wanted}."
 
     def grid(self) -> Grid:
-        """Return the table in print: of layouts those that meet the wishes, else the nearest."""
+        """Return the table in print: of layouts those that meet the requirements, else the nearest."""
         if self.question == "worth":
             return _worth_grid(self.rows)
         every = self._every()
@@ -174,7 +174,7 @@ class Design(PrintedAnswer, SavedAnswer, DrawnAnswer, FramedAnswer):
         return tuple(lines)
 
     def _edge(self) -> tuple[str, ...]:
-        """Say that the limit was not crossed, where all that was tried meets the wishes."""
+        """Say that the limit was not crossed, where all that was tried meets the requirements."""
         if self.answer is None or not all(row.get("meets") for row in self.rows):
             return ()
         what = "wider" if self.question == "width" else "fuller"

@@ -31,14 +31,14 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class WishedQuantity:
-    """Something that can be wished for.
+    """Something that can be required.
 
     Attributes
     ----------
     column : str
         Column of a row.
     read : callable
-        From text to SI; takes the text and the name of the wish.
+        From text to SI; takes the text and the name of the requirement.
     write : callable
         From SI to text.
     words : str
@@ -101,12 +101,12 @@ QUANTITIES: dict[str, WishedQuantity] = {
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One wish; `said` is its limit as it was written.
+    """One requirement; `said` is its limit as it was written.
 
     Examples
     --------
-    >>> wish = Requirement.parse("p90 < 24h")
-    >>> wish.is_met({"p90_s": 80_000.0}), str(wish)
+    >>> required = Requirement.parse("p90 < 24h")
+    >>> required.is_met({"p90_s": 80_000.0}), str(required)
     (True, 'p90 < 24h')
     """
 
@@ -117,7 +117,7 @@ class Requirement:
 
     @classmethod
     def parse(cls, text: str) -> Requirement:
-        """Read a wish.
+        """Read a requirement.
 
         Raises
         ------

@@ -120,6 +120,13 @@ def plan_layouts(
     ------
     InputError
         When nothing or something impossible is asked for.
+
+    Examples
+    --------
+    >>> known = {"drive_size": "20TB", "inputs": RiskInputs(hours="24h")}
+    >>> found = plan_layouts(drives=12, require=["usable >= 120T"], kinds=["raidz"], **known)
+    >>> all(row["usable_bytes"] >= 120 * 2**40 for row in found.meeting)
+    True
     """
     size = None if usable is None else parse_bytes(usable, "usable")
     drives = None if drives is None else _whole("drives", drives, 1, 60)
@@ -128,7 +135,9 @@ def plan_layouts(
         raise InputError("layout", common["layout"], "this search finds the layout", "leave it out")
     check_kind("kinds", kinds, (list, tuple), "it is a list of kinds", 'write kinds=["raidz"]')
     check_kind("inputs", inputs, (RiskInputs, type(None)), "it is a RiskInputs", "leave it out")
-    check_kind("require", require, (list, tuple), "it is a list of wishes", 'write require=["p90 < 24h"]')
+    check_kind(
+        "require", require, (list, tuple), "it is a list of requirements", 'write require=["p90 < 24h"]'
+    )
     wishes = [Requirement.parse(each) for each in require]
     if size is not None and (drives is not None or budget is not None):
         wishes.append(Requirement("usable", ">=", float(size), format_bytes(size)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zsim.planning.eta.records import EtaAnswer
-from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
+from zsim.prediction.answer.frames import Rows
+from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, SavedAnswer
 from zsim.prediction.answer.tables import escaped
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from zsim.prediction.answer.drawing import Picture
 
 
-class Eta(EtaAnswer, DrawnAnswer, SavedAnswer):
+class Eta(EtaAnswer, DrawnAnswer, SavedAnswer, FramedAnswer):
     """When a running scan is over; its fields are those of `zsim.planning.eta.records.EtaAnswer`."""
 
     __slots__ = ()
@@ -33,6 +34,23 @@ class Eta(EtaAnswer, DrawnAnswer, SavedAnswer):
         from zsim.planning.eta.wording import renderable
 
         return renderable(self)
+
+    def _frame_rows(self) -> Rows:
+        """Return one row: frames of several statuses, put together, are the course of a scan."""
+        left, whole = self.remaining_s, self.total_s
+        return [
+            {
+                "pool": self.pool,
+                "at": self.at,
+                "phase": self.phase,
+                "done": self.done,
+                "elapsed_s": self.elapsed_s,
+                **{f"remaining_{name}_s": seconds for name, seconds in left.to_dict().items()},
+                **{f"total_{name}_s": seconds for name, seconds in whole.to_dict().items()},
+                "zpool_remaining_s": self.zpool_remaining_s,
+                "pace": self.pace,
+            }
+        ]
 
     def _figure(self) -> Picture:
         """Draw what is gone, the interval of the end, and zpool's own."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import NoneType
+from typing import TYPE_CHECKING, Unpack
 
 from zsim.base.errors import check_function, check_kind, check_path
 from zsim.base.notebook import reporting
@@ -24,6 +25,9 @@ from zsim.prediction.progress.metadata_only import metadata_only, tables_only
 from zsim.scenario.evidence import Observation, RunningScan
 from zsim.scenario.model import Scenario
 
+if TYPE_CHECKING:
+    from zsim.scenario.keyword_types import AnyFields
+
 Progress = Callable[[float, str], None]
 MOST_OF_A_PATH = 4096
 FIRST_SORTED = "openzfs-0.8"
@@ -38,6 +42,7 @@ def eta(
     stated: Mapping[str, object] | None = None,
     now: datetime | None = None,
     on_progress: Progress | None = None,
+    **fields: Unpack[AnyFields],
 ) -> Eta:
     """Predict when a running resilver, scrub or rebuild ends.
 
@@ -51,14 +56,16 @@ def eta(
     pool : str, optional
         Name of the pool, if the output shows several.
     overrides : sequence of str
-        ``KEY=VALUE``: fields of the scenario, which replace what the output shows.
+        ``KEY=VALUE``, as ``--set`` takes it: fields of the scenario, which replace what the output shows.
     stated : mapping, optional
-        The same, as fields.
+        The same as `fields`, where they are in a mapping already.
     now : datetime, optional
         When `text` was printed, if it contains no date: local time; a time with a time zone is converted
         to that of this machine.
     on_progress : callable, optional
         Called with the share done and what is being done.
+    **fields
+        Fields of the scenario, which replace what the output shows: ``recordsize="1M"``.
 
     Returns
     -------
@@ -73,6 +80,12 @@ def eta(
     -----
     Possible worlds of the pool are simulated and weighted by the progress of the scan
     (`zsim.prediction.progress.remaining`); the remaining time in each is scaled by the pace observed so far.
+
+    Examples
+    --------
+    >>> found = eta("8x 16TB in raidz2, 60% full, resilver 34% done after 12 h", recordsize="1M")
+    >>> 12 * 3600 < found.remaining_s.p50 < 48 * 3600
+    True
     """
     check_function("on_progress", on_progress)
     check_kind("files", files, (list, tuple), "it is a list of files", 'write files=["lsblk.txt"]')
@@ -85,7 +98,7 @@ def eta(
         now = now.astimezone().replace(tzinfo=None)
     if isinstance(text, Path) or (isinstance(text, str) and _is_path(text)):
         files, text = (text, *files), None
-    known = dict(stated or {})
+    known = {**(stated or {}), **{name: value for name, value in fields.items() if value is not None}}
     paste = said_paste(text, overrides, known) if isinstance(text, str) and not files else None
     if paste is None:
         paste = read_paste(text, files, pool=pool, overrides=overrides, stated=known, now=now)

@@ -12,9 +12,9 @@ from zsim.planning.fleet.records import Losses, PoolsRow, Stock
 from zsim.planning.risk.records import rounded
 from zsim.planning.risk.wording import between, odds, share_words
 from zsim.prediction.answer.frames import Rows
-from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, PrintedAnswer, SavedAnswer
-from zsim.prediction.answer.records import AnswerPart
+from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, PrintedAnswer
 from zsim.prediction.answer.sections import WARNINGS, Section, filled, fragment, rendered
+from zsim.prediction.answer.stored import StoredAnswer
 from zsim.prediction.answer.tables import Grid
 from zsim.prediction.answer.wording import percent
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 GRADES = (("files", "some files lost"), ("vdev", "a vdev suspended"), ("pool", "a pool lost"))
 
 
-class FleetAnswer(PrintedAnswer, AnswerPart, SavedAnswer, DrawnAnswer, FramedAnswer):
+class FleetAnswer(PrintedAnswer, StoredAnswer, DrawnAnswer, FramedAnswer):
     """What `zsim.fleet` returns; durations in seconds."""
 
     schema_version: Literal[1] = 1

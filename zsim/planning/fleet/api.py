@@ -76,6 +76,12 @@ def fleet(
     ------
     InputError
         When an input is impossible.
+
+    Examples
+    --------
+    >>> pools = {"count": 50, "layout": "raidz2x8", "hours": 30, "afr": "2%"}
+    >>> 6 < fleet({"trials": 20, "years": 3, "pool": [pools]}).failures_per_year < 10
+    True
     """
     asked = _asked(asked)
     check_function("hours_of", hours_of)

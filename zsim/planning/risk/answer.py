@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from zsim.planning.risk.records import Risk
 from zsim.prediction.answer.frames import Rows
-from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, PrintedAnswer, SavedAnswer
+from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, PrintedAnswer
 from zsim.prediction.answer.sections import fragment, rendered
+from zsim.prediction.answer.stored import StoredAnswer
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from zsim.prediction.answer.drawing import Picture
 
 
-class RiskAnswer(PrintedAnswer, Risk, SavedAnswer, DrawnAnswer, FramedAnswer):
+class RiskAnswer(PrintedAnswer, Risk, StoredAnswer, DrawnAnswer, FramedAnswer):
     """What `zsim.risk` returns; durations in seconds.
 
     Notes

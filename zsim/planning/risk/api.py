@@ -109,6 +109,12 @@ def risk(
     ------
     InputError
         When an input is impossible.
+
+    Examples
+    --------
+    >>> inputs = RiskInputs(hours="24h", afr="5%", correlation=1, latent=False, detect=0)
+    >>> f"1 in {1 / risk('raidz1x10', inputs).window.vdev.p:.0f}"
+    '1 in 792'
     """
     remedy = 'write zsim.RiskInputs(afr="1.5%")'
     check_kind("inputs", inputs, (RiskInputs, NoneType), "they are a zsim.RiskInputs", remedy)

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from zsim.base.errors import check_kind
+from zsim.base.errors import InputError, check_kind
 from zsim.base.notebook import reporting
 from zsim.base.parsed import table
 from zsim.base.provenance import provenance
+from zsim.base.reading import read_text, stat_of
 from zsim.planning.timeline.passes import FOR_REPLACEMENT, WORLDS, Passes, facts
 from zsim.planning.timeline.plan import Event, Plan, plain_scenario
 from zsim.planning.timeline.procedures import procedure
 from zsim.planning.timeline.result import Timeline, timeline_of
 from zsim.planning.timeline.rules import rules_hash, rules_of
+from zsim.planning.timeline.state import imported_pool, pool_now, replaced_now
 from zsim.planning.timeline.story import Story
 from zsim.prediction.api import files_used, models_used
+from zsim.scenario.layout import Layout
+from zsim.scenario.model import Scenario
 
 Progress = Callable[[float, str], None]
 
 
+AskedPlan = Plan | Scenario | Layout | Mapping[str, object] | str | Path
+"""What may stand for a plan: its fields, the path of its file, the name of a procedure, a pool alone, or what
+``zpool status`` printed."""
+
+
 def timeline(
-    plan: Plan | Mapping[str, object] | str | Path,
+    plan: AskedPlan | None = None,
     *,
     on_progress: Progress | None = None,
     passes: Passes | None = None,
@@ -31,14 +41,19 @@ def timeline(
 
     Parameters
     ----------
-    plan : Plan, mapping, or str or Path
-        What happens; text that does not end in ``.toml`` is the name of a procedure included in zsim.
+    plan : Plan, mapping, str or Path, optional
+        What happens: also the path of a file (``.toml``), or the name of a procedure included in zsim.
+        A layout or a `Scenario` is a pool alone; `fields` then say what happens.  The output of ``zpool
+        status``, as text or the path of a file, is the state from which the timeline begins: the running
+        pass, what `zsim.eta` says is left of it, and the missing drives, which are replaced at once where no
+        ``events`` are given.
     on_progress : callable, optional
         Called with the share done and a few words.
     passes : Passes, optional
         Passes that have been predicted already; alternatives that share them are compared in pairs.
     **fields
-        Fields of the plan's scenario and of the plan itself (``spares``, ``at_once``), which replace its own.
+        Fields of the plan's scenario and of the plan itself (``events``, ``spares``, ``at_once``), which
+        replace its own.
 
     Returns
     -------
@@ -53,6 +68,14 @@ def timeline(
     -----
     The plan is simulated in each of 99 worlds (`zsim.planning.timeline.passes`); how ZFS reacts to an event
     is stated in ``models/timeline/rules.toml``.  Passes that run at the same time do not slow each other.
+
+    Examples
+    --------
+    >>> failed = {"do": "fail", "drive": 0}
+    >>> replaced = {"do": "replace", "drive": 0, "after": "12h"}
+    >>> found = timeline("mirror2", drive_size="200GB", fill=0.3, events=[failed, replaced])
+    >>> found.whole_s["p50"] > 12 * 3600
+    True
     """
     found = cleaned(read_plan(plan, fields))
     reporting(on_progress)
@@ -79,30 +102,99 @@ def timeline(
 
 
 def read_plan(
-    plan: Plan | Mapping[str, object] | str | Path, fields: Mapping[str, object] | None = None
+    plan: AskedPlan | None,
+    fields: Mapping[str, object] | None = None,
+    idle: Mapping[str, object] | None = None,
 ) -> Plan:
-    """Return a plan given as such, as data, as a file, or by the name of a procedure, `fields` over it."""
+    """Return a plan given as such, as data, a file, the name of a procedure or a pool; `fields` over it.
+
+    Parameters
+    ----------
+    plan : Plan, Scenario, Layout, mapping, str or Path, optional
+    fields : mapping, optional
+        Fields of its scenario, and of the plan itself.
+    idle : mapping, optional
+        Fields of a plan made of a status that shows no running pass.
+
+    Raises
+    ------
+    InputError
+        When it is none of these, or something in it cannot be used.
+    """
+    plan = {} if plan is None else plan
     changes = dict(fields or {})
     own = {name: changes.pop(name) for name in Plan.model_fields if name in changes}
     whole = plain_scenario(own.pop("scenario", {}))
     if isinstance(whole, Mapping):
         changes = {**whole, **changes}
+    if isinstance(plan, (str, Path)) and (printed := _printed(plan)) is not None:
+        return _plan_now(printed, changes, own, idle or {})
     if isinstance(plan, Mapping) and "scenario" not in plan and changes:
         return Plan.from_dict({**plan, **own, "scenario": changes})
     found = _plan(plan)
     return found.with_scenario(changes, **own) if changes or own else found
 
 
-def _plan(plan: Plan | Mapping[str, object] | str | Path) -> Plan:
+def _printed(source: str | Path) -> tuple[str | None, list[str]] | None:
+    """Return the text, or the file, of what zpool printed; None of anything else."""
+    if isinstance(source, str) and "\n" in source:
+        return source, []
+    path = Path(source)
+    if path.suffix == ".toml" or stat_of(path) is None:
+        return None
+    from zsim.observe.read_pool import is_printed
+
+    if not path.is_dir() and not is_printed(read_text(path, "plan", 'name a plan, or write "replace-one"')):
+        return None
+    return None, [str(path)]
+
+
+def _plan_now(
+    printed: tuple[str | None, list[str]],
+    stated: dict[str, object],
+    own: Mapping[str, object],
+    idle: Mapping[str, object],
+) -> Plan:
+    """Return the plan that begins with the state that zpool printed."""
+    text, names = printed
+    imported = imported_pool(text, names, stated)
+    now = pool_now(imported, text, names, stated, "a timeline")
+    for note in now.notes:
+        warnings.warn(f"{note.replace(' --set ', ' ')}.", stacklevel=4)
+    plan = {"title": now.pool, **now.plan, **own}
+    if "running" not in plan and "events" not in plan:
+        plan |= {"events": replaced_now(plan), **idle}
+    return Plan.from_dict(plan)
+
+
+def _plan(plan: AskedPlan) -> Plan:
     if isinstance(plan, Plan):
         return plan
     if isinstance(plan, Mapping):
         return Plan.from_dict(plan)
-    allowed = "it is a Plan, a mapping of its fields, the path of a file, or the name of a procedure"
+    if isinstance(plan, Scenario):
+        return Plan.from_dict({"scenario": plan.stated()})
+    if isinstance(plan, Layout):
+        return Plan.from_dict({"scenario": {"layout": str(plan)}})
+    allowed = "it is a Plan, its fields, a file, the name of a procedure, a layout, a Scenario or a status"
     check_kind("plan", plan, (str, Path), allowed, 'write "replace-one"')
     if isinstance(plan, Path) or plan.endswith(".toml"):
         return Plan.read(plan)
-    return procedure(plan)
+    return _named(plan)
+
+
+def _named(name: str) -> Plan:
+    """Return the plan of a procedure's name; of a layout, one in which nothing happens yet."""
+    try:
+        return procedure(name)
+    except InputError:
+        try:
+            layout = Layout.parse(name)
+        except InputError:
+            layout = None
+        if layout is None:
+            raise
+    return Plan.from_dict({"scenario": {"layout": str(layout)}})
 
 
 def cleaned(plan: Plan) -> Plan:

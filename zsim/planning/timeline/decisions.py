@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,7 @@ from zsim.base.notebook import reporting
 from zsim.base.parsed import table
 from zsim.base.provenance import SCHEMA_VERSION
 from zsim.base.units import format_bytes, format_duration, format_percent
-from zsim.planning.timeline.api import cleaned, read_plan, timeline
+from zsim.planning.timeline.api import AskedPlan, cleaned, read_plan, timeline
 from zsim.planning.timeline.passes import F64, Passes, Percentiles, facts, percentiles
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.pool import sick_drives
@@ -25,13 +24,11 @@ from zsim.planning.timeline.wording import outcome, span, stated
 from zsim.prediction.answer.frames import Rows
 from zsim.prediction.answer.output import FramedAnswer, PrintedAnswer, SavedAnswer
 from zsim.prediction.answer.tables import Grid, html_table, rich_table
-from zsim.scenario.evidence import RunningScan, gone_drives, missing_drives
-from zsim.scenario.layout import Layout
+from zsim.scenario.evidence import missing_drives
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from zsim.planning.eta.answer import Eta
 
 Progress = Callable[[float, str], None]
 TIE = 0.02
@@ -41,8 +38,6 @@ LITTLE = 0.1
 another drive (OpenZFS 2.3 zfs_resilver_defer_percent)."""
 SURE = 0.9
 CHOICE, AT_ONCE = "a choice", "replace all at once"
-MOST_DONE = 0.999
-"""A pass that runs has something left."""
 
 
 Ways = dict[str, dict[str, object]]
@@ -190,20 +185,21 @@ class Decision(PrintedAnswer, SavedAnswer, FramedAnswer):
 
 
 def decide(
-    plan: Plan | Mapping[str, object] | str | Path,
+    plan: AskedPlan | None = None,
     *,
     also: Mapping[str, Mapping[str, object]] | None = None,
     replace_too: int | None = None,
     reboot: bool = False,
     on_progress: Progress | None = None,
+    **fields: object,
 ) -> Decision:
     """Compare what an administrator could do now: wait, restart, replace, reboot.
 
     Parameters
     ----------
-    plan : Plan, mapping, str or Path
-        The present state: the pool (``scenario``), the running pass (``running``), and events that will
-        happen in any case (``events``).
+    plan : Plan, mapping, str or Path, optional
+        The present state, given as to `zsim.timeline`: what ``zpool status`` printed, or the pool
+        (``scenario``), the running pass (``running``), and events that will happen in any case (``events``).
     also : mapping of str to mapping, optional
         Further alternatives by name: fields of the plan that differ.
     replace_too : int, optional
@@ -212,6 +208,8 @@ def decide(
         Whether the host is to be rebooted: now or when the pass has ended.
     on_progress : callable, optional
         Called with the share done and a few words.
+    **fields
+        Fields of the plan's scenario and of the plan itself (``running``, ``events``), which replace its own.
 
     Returns
     -------
@@ -225,10 +223,16 @@ def decide(
     Notes
     -----
     All alternatives are simulated in the same worlds, and compared world by world.
+
+    Examples
+    --------
+    >>> found = decide("raidz2x6", drive_size="200GB", fill=0.3, running={"done": 0.35}, reboot=True)
+    >>> found.best.name
+    'reboot when the pass has ended'
     """
     check_kind("reboot", reboot, (bool,), "it is true or false", "leave it out")
     check_kind("also", also, (Mapping, type(None)), "it maps names to changes of the plan", "give a dict")
-    now = _now(plan, replace_too, reboot)
+    now = _now(read_plan(plan, fields, {"zed": False}), replace_too, reboot)
     report = reporting(on_progress)
     resolved = facts(now.pool)
     rules = rules_of(resolved.release, resolved.release.order)
@@ -272,12 +276,12 @@ def _nothing_to_choose(now: Plan) -> InputError:
     return NothingToAsk(CHOICE, None, allowed, remedy)
 
 
-def _now(plan: Plan | Mapping[str, object] | str | Path, replace_too: int | None, reboot: bool) -> Plan:
+def _now(plan: Plan, replace_too: int | None, reboot: bool) -> Plan:
     """Return the state now; refuse a question that it leaves without an answer."""
     if reboot and replace_too is not None:
         allowed = "one question at a time: its alternatives must do the same in the end"
         raise InputError("--reboot", reboot, allowed, "leave out --reboot or --replace-too")
-    now = cleaned(read_plan(plan))
+    now = cleaned(plan)
     if (reboot or replace_too is not None) and now.running is None:
         allowed = "the input shows no running pass whose progress is known"
         raise InputError("running", None, allowed, "give --done 35%")
@@ -468,47 +472,3 @@ def _middle(values: F64) -> float:
 
 def _level_name(left: int) -> str:
     return {-1: "data lost", 0: "no redundancy for"}.get(left, f"only {left} more may fail for")
-
-
-def state_of(
-    scenario: Mapping[str, object], evidence: Sequence[object], waiting: int = 0, seen: Eta | None = None
-) -> dict[str, object]:
-    """Return what runs, of a scenario imported from ``zpool status``: fields of `Plan`.
-
-    Parameters
-    ----------
-    scenario : mapping
-        As `Scenario.stated` gives it.
-    evidence : sequence of Observation
-    waiting : int
-        Drives that await a resilver of their own, beside those that the scenario replaces.
-    seen : Eta, optional
-        What `zsim.eta` answers of the same: it tells how much is done and what is left.
-    """
-    scans = [each for each in evidence if isinstance(each, RunningScan) and each.kind != "heal"]
-    if not scans:
-        return {}
-    scan = scans[-1]
-    done = scan.done
-    if done is None and scan.issued is not None and (scan.total_issue or scan.total):
-        done = min(1.0, scan.issued / (scan.total_issue or scan.total or 1))
-    count = int(str(scenario.get("replace") or 1))
-    later: dict[str, object] = {"waiting": tuple(range(count, count + waiting))} if waiting else {}
-    drives = tuple(range(count))
-    old = scenario.get("old_drive") if scenario.get("old_drive") == "online" else "missing"
-    repaired = count + waiting if old == "missing" and scan.kind != "scrub" else 0
-    # Old drives of those that wait are among the missing; beyond the parity no choice is left.
-    beside, most = 0, 0
-    if gone_drives(evidence):
-        vdev = Layout.parse(str(scenario["layout"])).vdevs[0]
-        beside = len(missing_drives(evidence, vdev.children)) - (waiting if repaired else 0)
-        most = vdev.tolerance - repaired
-    if min(beside, most) > 0:
-        later["missing"] = min(beside, most)
-    if seen is not None:
-        left = seen.remaining_s
-        done = 0.0 if seen.phase == "metadata scan" else min(seen.done, MOST_DONE)
-        later["left"] = (left.p10, left.p50, left.p90)
-        if seen.elapsed_s is not None:
-            later["elapsed"] = seen.elapsed_s
-    return {"running": {"kind": scan.kind, "done": done or 0.0, "drives": drives, "old_drive": old, **later}}

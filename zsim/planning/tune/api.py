@@ -46,10 +46,19 @@ def tune(
     **fields
         Fields of the scenario, over what it states.
 
+    Returns
+    -------
+    Tuning
+
     Raises
     ------
     InputError
         When the scenario asks for something impossible, or `system` is none of these.
+
+    Examples
+    --------
+    >>> found = tune("mirror2", drive_size="200GB", fill="30%")  # doctest: +SKIP
+    >>> [setting.name for setting in found.settings if setting.ratio < 1]  # doctest: +SKIP
     """
     if system is not None and system not in SYSTEMS:
         raise InputError("system", system, f"it is one of {', '.join(SYSTEMS)}", "leave it out")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from zsim.base.provenance import SCHEMA_VERSION
 from zsim.base.units import format_duration
 from zsim.planning.tune.settings import MEASURED, Setting
-from zsim.prediction.answer.output import DrawnAnswer, PrintedAnswer, SavedAnswer
+from zsim.prediction.answer.frames import Rows
+from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, PrintedAnswer, SavedAnswer
 from zsim.prediction.answer.sections import paragraphs
 from zsim.prediction.answer.tables import Grid, html_table, rich_table
 
@@ -23,7 +24,7 @@ FRONT = "front"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Tuning(PrintedAnswer, SavedAnswer, DrawnAnswer):
+class Tuning(PrintedAnswer, SavedAnswer, DrawnAnswer, FramedAnswer):
     """The answer: what helps most, and everything tried.
 
     Attributes
@@ -63,12 +64,15 @@ class Tuning(PrintedAnswer, SavedAnswer, DrawnAnswer):
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
-        rows = [
+        return {"schema_version": SCHEMA_VERSION, **asdict(self), "settings": self._frame_rows()}
+
+    def _frame_rows(self) -> Rows:
+        """Return a row a setting, with the lines that set and reset it."""
+        return [
             asdict(each)
             | {"set": each.line(self.system, each.value), "reset": each.line(self.system, each.default)}
             for each in self.settings
         ]
-        return {"schema_version": SCHEMA_VERSION, **asdict(self), "settings": rows}
 
     def _figure(self) -> Picture:
         """Draw time against what clients wait; without clients, time by setting."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self, cast
 
-from pydantic import PrivateAttr, ValidationError
+from pydantic import PrivateAttr
 
-from zsim.base.errors import InputError
-from zsim.base.reading import MAX_JSON, json_of, read_text
 from zsim.prediction.answer.brief import as_brief, brief_html, brief_text, short
-from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
-from zsim.prediction.answer.records import SCHEMA_VERSION, Answer
+from zsim.prediction.answer.output import DrawnAnswer
+from zsim.prediction.answer.records import Answer
+from zsim.prediction.answer.stored import StoredAnswer
 from zsim.prediction.answer.tables import TEXT_WIDTH
 from zsim.prediction.answer.wording import as_text
 
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from zsim.prediction.answer.drawing import Picture
 
 
-REMEDY = "name a result of zsim predict --json"
 DOOR = "zsim.prediction.api"
 """Hands `Held.given` over; opened by name where a prediction was read from a file and none was made."""
 
@@ -53,7 +50,7 @@ class Held:
         return Held, ()
 
 
-class Prediction(Answer, SavedAnswer, DrawnAnswer):
+class Prediction(Answer, StoredAnswer, DrawnAnswer):
     """The return value of `zsim.predict`.
 
     Notes
@@ -91,49 +88,6 @@ class Prediction(Answer, SavedAnswer, DrawnAnswer):
             importlib.import_module(DOOR)
         assert Held.given is not None
         return cast(Self, Held.given(self, self._held.runs, evidence))
-
-    @classmethod
-    def from_dict(cls, data: object, origin: str = "prediction") -> Self:
-        """Build a prediction from what `to_dict` gave.
-
-        Parameters
-        ----------
-        data : dict
-            The plain dictionary.
-        origin : str
-            What to call it in a message, for instance the file's name.
-
-        Raises
-        ------
-        InputError
-            If the data is of another schema version or is not a prediction.
-        """
-        version = data.get("schema_version") if isinstance(data, dict) else None
-        if version != SCHEMA_VERSION:
-            raise InputError(
-                f"{origin}: schema_version",
-                version,
-                str(SCHEMA_VERSION),
-                "predict again with this release of zsim",
-            )
-        try:
-            return cls.model_validate(data)
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"])
-            allowed = f"a value of which zsim does not say '{first['msg']}'"
-            raise InputError(f"{origin}: {field}", first["input"], allowed, "predict again") from error
-
-    @classmethod
-    def from_json(cls, text: str, origin: str = "prediction") -> Self:
-        """Build a prediction from JSON text; see `from_dict` for what is raised."""
-        return cls.from_dict(json_of(text, origin, "result", REMEDY), origin)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a prediction written by `save`; see `from_dict` for what is raised."""
-        text = read_text(path, "file", REMEDY, MAX_JSON)
-        return cls.from_json(text, str(path))
 
     def __str__(self) -> str:
         """Return the first screen in words, as ``zsim predict`` prints it without colour."""

@@ -416,6 +416,11 @@ def load_release(name: str | Path = DEFAULT_RELEASE) -> ReleaseProfile:
     ------
     InputError
         With the nearest name, when there is no such release, or when its file is damaged.
+
+    Examples
+    --------
+    >>> load_release("0.7.13").name, load_release("2.3").order
+    ('zol-0.7.13', 'sorted')
     """
     named = str(name) if isinstance(name, PurePath) else name
     return _load(named, model_data.state_of(named.strip() if isinstance(named, str) else named, "release"))
