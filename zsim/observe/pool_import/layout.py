@@ -29,6 +29,7 @@ from zsim.observe.pool_import.given.assumed import (
 )
 from zsim.observe.pool_import.given.layout_words import SaidLayout
 from zsim.observe.texts import plain
+from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import GONE, GROUPS, PAIRS, Vdev, repaired_pair, spec_of
 from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, Layout, VdevSpec
@@ -122,12 +123,30 @@ def _with_elided(vdev: Vdev, outputs: PoolOutputs) -> Vdev:
     status = outputs.status
     scan = status.scan if status is not None and not status.unhealthy_only else None
     if not vdev.drives < vdev.at_least <= MAX_CHILDREN or vdev.width or scan is None:
-        return vdev
+        dots = status is not None and vdev.name in status.elided and not vdev.width
+        return _with_dots(vdev, status, outputs) if status is not None and dots else vdev
     whole = with_drives(vdev, scan, vdev.at_least)
     outputs.notes.append(
         f"NOT KNOWN: how many drives {plain(vdev.name)} has: {vdev.drives} are shown, and by the name of a"
         f" pair there are {vdev.at_least} at least. {whole.drives} are assumed: give the complete zpool"
         " status"
+    )
+    return whole
+
+
+def _with_dots(vdev: Vdev, status: PoolStatus, outputs: PoolOutputs) -> Vdev:
+    """Return a vdev of which somebody has left out rows: like a whole one beside it, else as is usual."""
+    like = [
+        other.drives
+        for other in status.vdevs
+        if other.name not in status.elided and (other.kind, other.parity) == (vdev.kind, vdev.parity)
+    ]
+    most = max((*like, vdev.drives, vdev.at_least))
+    scan = status.scan if status.scan is not None else Scan("resilver", "finished")
+    whole = padded(vdev, most) if like else usual(vdev, scan)
+    outputs.notes.append(
+        f"NOT KNOWN: how many drives {plain(vdev.name)} has: rows of it are left out. {whole.drives} are"
+        " assumed: give the complete zpool status"
     )
     return whole
 
