@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from zsim.observe.texts import plain
+from zsim.observe.zpool.commands import FILLS, RETURNS, last_of
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import Vdev
@@ -35,6 +36,8 @@ MOST_ELAPSED_S = 366 * 86400.0
 """No scan that was reported ran as long [s]."""
 READ_AT_MOST = 600e6
 """Of one drive of those that are counted by the dozen: SATA 3 (8b/10b) [bytes/s]."""
+AFTER_COMMAND_S = 300.0
+"""A scan begins within this time before the history shows the command that began it [s]."""
 MOSTLY = 0.5
 """The same where it is only known to be done at least: vdevs are not equally full."""
 
@@ -182,6 +185,8 @@ def repaired_as(status: PoolStatus) -> Literal["returned", "replaced", ""]:
     the counters tell nothing of one, and a new drive in a pair is taken to be filled.
     """
     marked = [(vdev, child) for vdev in status.vdevs for child in vdev.children if _is_marked(child)]
+    if said := _as_ordered([child for _, child in marked], status):
+        return said
     if marked and all(vdev.parity and not child.children for vdev, child in marked):
         return "returned"
     shown = status.complete and not status.unhealthy_only
@@ -193,6 +198,16 @@ def repaired_as(status: PoolStatus) -> Literal["returned", "replaced", ""]:
             return "returned"
     fills = any(child.kind == "replacing" for _, child in marked)
     return "replaced" if fills and not (shown and _passes_at_once(status)) else ""
+
+
+def _as_ordered(marked: Sequence[Vdev], status: PoolStatus) -> Literal["returned", "replaced", ""]:
+    """Return what the commands beside a status say of drives that stand without the one that they replace."""
+    begun = started_of(status.scan) if status.scan is not None else None
+    before = begun + timedelta(seconds=AFTER_COMMAND_S) if begun is not None else None
+    verbs = [last_of(status.commands, drive.name, before) for drive in marked if not drive.children]
+    if any(verb in FILLS for verb in verbs):
+        return "replaced"
+    return "returned" if verbs and all(verb in RETURNS for verb in verbs) else ""
 
 
 def _passes_at_once(status: PoolStatus) -> bool:

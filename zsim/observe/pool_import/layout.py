@@ -304,7 +304,13 @@ def _tops(outputs: PoolOutputs) -> Tops:
 
 def _tops_beside(outputs: PoolOutputs) -> Tops:
     """Return top-level vdevs of which no status and no list tells: a table of rates, a sentence, or none."""
-    status, listed = outputs.status, outputs.listed
+    status, listed, built = outputs.status, outputs.listed, outputs.built
+    if built is not None:
+        if built.others:
+            outputs.notes.append(
+                f"of what zpool history has added, {plain(', '.join(built.others))} is left out of the layout"
+            )
+        return Tops(built.vdevs, "zpool history", outputs)
     if outputs.seen_space is not None and outputs.seen_space.vdevs:
         return Tops(outputs.seen_space.vdevs, "zpool iostat -v", outputs)
     if outputs.layout_beside is None and (said := _said_layout(outputs)):
@@ -397,8 +403,9 @@ def _find_replacement(outputs: PoolOutputs, tops: Tops) -> int:
     together = resilvered_together(vdevs) if active else 1
     if together > 1:
         outputs.notes.append(
-            f"drives of {together} vdevs are resilvered at once: those of one are simulated, and the"
-            " counters are assumed to cover all"
+            f"drives of {together} vdevs are resilvered in one pass: the repair of one is simulated. Others"
+            " are repaired beside it by drives of their own, so that all takes as long as the slowest of"
+            " them; the counters are of all"
         )
     if pairs[repaired]:
         _find_pairs(outputs, pairs[repaired], tops.specs[repaired])
@@ -489,8 +496,8 @@ def _find_single(outputs: PoolOutputs, vdevs: Sequence[Vdev], tops: Tops, active
     missing, place = most(lambda leaf: leaf.state in GONE)
     if missing:
         _find_spare_in_use(outputs, vdevs[place])
-        outputs.find("old_drive", "missing", "zpool status")
-        outputs.find("replace", max(1, min(missing, tops.specs[place].tolerance)), "zpool status")
+        outputs.find("old_drive", "missing", tops.source)
+        outputs.find("replace", max(1, min(missing, tops.specs[place].tolerance)), tops.source)
         return place
     return _find_degraded(outputs, vdevs, place) if not active else place
 

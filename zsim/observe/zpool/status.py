@@ -33,6 +33,7 @@ from zsim.observe.texts import (
     plain,
     whole,
 )
+from zsim.observe.zpool.commands import PoolCommand, read_commands
 from zsim.observe.zpool.expansion import Expansion, Removal, read_expansion, read_removal, with_moves
 from zsim.observe.zpool.rows import elided, ends_in_a_row, sections_of
 from zsim.observe.zpool.scan import Function, Scan, ScanState
@@ -147,6 +148,8 @@ class PoolStatus:
         What its ``errors:`` line says of damaged files, in words; empty where it knows of none.
     suspended : bool
         Whether that line says that all I/O of the pool is suspended.
+    commands : tuple of PoolCommand
+        What stands beside it of commands to this pool.
     """
 
     name: str
@@ -166,6 +169,7 @@ class PoolStatus:
     error_scrub: str = ""
     data_errors: str = ""
     suspended: bool = False
+    commands: tuple[PoolCommand, ...] = ()
 
     @property
     def of_log_alone(self) -> bool:
@@ -260,7 +264,11 @@ def read_status(text: str, name: str = "zpool status") -> tuple[PoolStatus, ...]
     blocks = list(_blocks(without_mails(text), name))
     if not blocks:
         raise InputError(name, None, "a line 'pool: NAME' is expected", "give the output of zpool status")
-    return tuple(_pool(block, name) for block in blocks)
+    commands = read_commands(text)
+    pools = (_pool(block, name) for block in blocks)
+    return tuple(
+        replace(pool, commands=tuple(each for each in commands if each.pool == pool.name)) for pool in pools
+    )
 
 
 @dataclass(slots=True)

@@ -155,7 +155,7 @@ def read_paste(
     if log_alone:
         ordered = list(map(of_metadata, ordered))
     paused, name = scan.state == "paused", pool or chosen.name
-    waiting = imported.waiting if imported is not None else 0
+    waiting = imported.waiting + imported.waiting_beside if imported is not None else 0
     return Paste(name, scenario, tuple(ordered), paused, tuple(notes), at, log_alone, dedup_alone, waiting)
 
 

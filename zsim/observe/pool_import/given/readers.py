@@ -18,7 +18,16 @@ from zsim.observe.evidence import (
 from zsim.observe.outputs import Reader
 from zsim.observe.pool_import.given import host_facts, layout_words
 from zsim.observe.zdb import blocks, configuration, metaslabs
-from zsim.observe.zpool import datasets, listing, listing_json, properties, status, status_json, truenas
+from zsim.observe.zpool import (
+    commands,
+    datasets,
+    listing,
+    listing_json,
+    properties,
+    status,
+    status_json,
+    truenas,
+)
 
 SENTENCES = "sentences"
 READERS: dict[str, Reader] = {
@@ -30,6 +39,7 @@ READERS: dict[str, Reader] = {
     "zpool and zfs get": properties,
     "zfs list": datasets,
     "zpool history -i": pool_history,
+    "commands": commands,
     "zpool events": pool_events,
     "zpool iostat": pool_iostat,
     "zpool iostat -w or -r": pool_histograms,
