@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.pastes import RAIDZ2, status
+from zsim.base.errors import InputError
 from zsim.observe.pool_import.importing import import_pasted
 from zsim.planning.eta.reading import read_paste
 
@@ -91,3 +92,86 @@ def test_what_is_passed_over_is_not_filled() -> None:
     paste = read_paste(status(LATE.replace("67.1M/s", "9.10G/s"), RAIDZ2.format(mark="(resilvering)")))
     assert paste.scans[-1].kind == "heal"
     assert not any("a further pass begins" in note for note in paste.notes)
+
+
+def _of_proxmox(name: str, state: str, *children: dict[str, object], msg: str = "") -> dict[str, object]:
+    counts = {"read": 0, "write": 0, "cksum": 0}
+    found: dict[str, object] = {"name": name, "state": state, "msg": msg, "leaf": int(not children), **counts}
+    return found | ({"children": list(children)} if children else {})
+
+
+def test_a_pool_of_proxmox_is_read_as_its_status() -> None:
+    drives = [_of_proxmox(f"sd{each}", "ONLINE") for each in "abcef"]
+    pair = _of_proxmox(
+        "replacing-3", "DEGRADED", _of_proxmox("sdd", "REMOVED"),
+        _of_proxmox("sdx", "ONLINE", msg="(resilvering)"),
+    )  # fmt: skip
+    vdev = _of_proxmox("raidz2-0", "DEGRADED", *drives[:3], pair, *drives[3:])
+    logs = {"name": "logs", "children": [_of_proxmox("nvme0n1", "ONLINE")]}
+    pool = {"name": "tank", "state": "DEGRADED", "scan": SCAN, "errors": "No known data errors", "leaf": 0}
+    text = json.dumps(pool | {"children": [vdev, logs]}, indent=2)
+    printed, found = import_pasted(PRINTED), import_pasted(f"# pvesh get /nodes/a/disks/zfs/tank\n{text}\n")
+    assert str(found.scenario.layout) == "raidz2x6+log:disk"
+    assert found.scenario.evidence == printed.scenario.evidence
+    assert (found.scenario.alloc, found.pool) == (printed.scenario.alloc, "tank")
+    assert import_pasted(PRINTED + '{"leaf": 0, "children": 1, "cksum": 2}').scenario == printed.scenario
+
+
+LABEL = """\
+    name: 'tank'
+    vdev_children: {tops}
+    vdev_tree:
+        type: 'mirror'
+        id: 0
+        ashift: 12
+        asize: 3000588042240
+        children[0]:
+            type: 'disk'
+            id: 0
+        children[1]:
+            type: 'disk'
+            id: 1
+"""
+
+
+def test_the_label_of_a_drive_shows_the_one_vdev_of_its_pool() -> None:
+    found = import_pasted(LABEL.format(tops=1))
+    assert (str(found.scenario.layout), found.scenario.ashift) == ("mirror2", 12)
+    with pytest.raises(InputError, match="fewer top-level vdevs"):
+        import_pasted(LABEL.format(tops=3))
+
+
+TWO = """
+raidz2-0 DEGRADED
+  replacing-0 DEGRADED
+    sda OFFLINE
+    sdx (resilvering)
+  sdb
+  sdc
+  sdd
+raidz2-1 DEGRADED
+  replacing-0 DEGRADED
+    sde OFFLINE
+    sdy {mark}
+  sdf
+  sdg
+  sdh
+"""
+
+
+def test_a_drive_of_another_vdev_that_awaits_a_resilver_is_counted() -> None:
+    assert read_paste(status(SCAN, TWO.format(mark="(awaiting resilver)"))).waiting == 1
+    assert read_paste(status(SCAN, TWO.format(mark="(resilvering)"))).waiting == 0
+    wider = TWO.format(mark="(awaiting resilver)") + "  sdi\n"
+    assert read_paste(status(SCAN, wider)).waiting == 0
+
+
+def test_what_several_vdevs_take_is_said() -> None:
+    at_once = import_pasted(status(SCAN, TWO.format(mark="(resilvering)"))).notes
+    assert any("2 vdevs are resilvered in one pass" in note for note in at_once)
+    gone = "raidz2-0\n  sda UNAVAIL\n  sdb\n  sdc\n  sdd\n"
+    both = import_pasted(status("none requested", gone + gone.replace("sd", "da").replace("-0", "-1"))).notes
+    assert any("drives of 2 vdevs are to be replaced" in note for note in both)
+    assert not any(
+        "vdevs are to be replaced" in note for note in import_pasted(status("none requested", gone)).notes
+    )
