@@ -169,3 +169,12 @@ def test_a_built_pool_has_the_drives_that_it_has_now() -> None:
     assert [leaf.name for vdev in built.vdevs for leaf in vdev.leaves()] == [
         "ata-A1", "ata-C2", "ata-A3", "ata-B1", "ata-B2", "ata-B3",
     ]  # fmt: skip
+
+
+def test_commands_that_were_refused_or_are_patterns_made_nothing() -> None:
+    """As in a terminal where the first try lacked ``-f``, and in a list of commands to learn."""
+    text = (
+        "root@pve2:~# zpool add tank mirror sdc sdd\ninvalid vdev specification\nuse '-f' to override\n"
+        "root@pve2:~# zpool add -f tank mirror sdc sdd\n# zpool add tank <type> c0t2d0 c0t3d0\n"
+    )
+    assert [command.options for command in read_commands(text)] == [(("-f", ""),)]

@@ -30,6 +30,12 @@ _COMMAND = re.compile(
 )
 _CONTINUED = re.compile(r"[ \t]*\\\n[ \t]*|\n[ \t]{0,8}(?=/dev/\S)")
 """Long commands in several lines, by a backslash or before the path of a drive."""
+_REFUSED = re.compile(
+    r"[ \t]*\n[ \t]*(?:invalid |cannot |use '-f'|the following errors|missing |usage:|must be )",
+    re.IGNORECASE,
+)
+"""What follows a command in a terminal that was not run."""
+_PLACEHOLDER = re.compile(r"<\w|\$\{?\w|(?:^| )\[|\.\.\.")
 _BY_WHOM = re.compile(r" \[(?:user \d|on )[^\]\n]{0,200}\].*\Z")
 """What ``zpool history -l`` adds."""
 _Change = Callable[[Vdev], tuple[Vdev, ...]]
@@ -135,8 +141,12 @@ def short(name: str) -> str:
 
 
 def _commands(text: str) -> Iterator[PoolCommand]:
-    for match in _COMMAND.finditer(_CONTINUED.sub(" ", text)):
-        words = _BY_WHOM.sub("", match["words"]).split()
+    text = _CONTINUED.sub(" ", text)
+    for match in _COMMAND.finditer(text):
+        told = _BY_WHOM.sub("", match["words"])
+        if _REFUSED.match(text, match.end()) or _PLACEHOLDER.search(told):
+            continue
+        words = told.split()
         options, rest = _parted(words, _WITH_VALUE[match["verb"]].split())
         pool = rest[:1]
         if match["verb"] == "set":
