@@ -178,3 +178,29 @@ def test_commands_that_were_refused_or_are_patterns_made_nothing() -> None:
         "root@pve2:~# zpool add -f tank mirror sdc sdd\n# zpool add tank <type> c0t2d0 c0t3d0\n"
     )
     assert [command.options for command in read_commands(text)] == [(("-f", ""),)]
+
+
+DF = """\
+Filesystem      {head}  Used Avail Use% Mounted on
+udev            {udev}     0  7.8G   0% /dev
+/dev/sda2        98G   12G   82G  13% /
+tank            {root}
+tank/films      {films}
+"""
+NONE = "none requested", "raidz2-0\n  sda\n  sdb\n  sdc\n  sdd\n"
+
+
+def test_df_tells_how_full_a_pool_is_where_nothing_else_does() -> None:
+    """Of 29T that are used or free, 21.5T are used."""
+    human = DF.format(
+        head="Size", udev="7.8G", root="8.0T  500G  7.5T   7% /tank", films="29T  21T  7.5T  74% /f"
+    )
+    blocks = DF.format(
+        head="1K-blocks", udev="8178892", root="8589934592 524288000 8053063680 7% /tank",
+        films="30601641984 22548578304 8053063680 74% /f",
+    )  # fmt: skip
+    for text in (human, blocks):
+        found = import_pasted(status(*NONE) + text)
+        assert found.scenario.fill == pytest.approx(0.741, abs=2e-3)
+        assert any("taken from df" in note for note in found.notes)
+    assert import_pasted(status(*NONE) + human.replace("tank", "rpool")).scenario.fill is None
