@@ -23,7 +23,7 @@ _MARKED_KEY = re.compile(
 )
 """A key in bold, with a blank before its colon, or with the wide colon of East Asian keyboards."""
 _WIDE_COLON = re.compile(r"(?<=\d)\uff1a(?=\d\d)")
-_ESCAPED = re.compile(r"(?:^|[\"'\s])(?:\\t| )*pool: [^\\\n]{1,255}\\n(?:\\t| )*(?:id|state):")
+_ESCAPED = re.compile(r"(?:^|[\"'\s])(?:\\t| ){0,40}pool: [^\\\n]{1,255}\\n(?:\\t| ){0,40}(?:id|state):")
 _LISTED = re.compile(r'^[ \t]{0,40}"[ \t]{0,12}pool: [^"\n]{1,255}",?[ \t]*$', re.MULTILINE)
 _LISTED_LINE = re.compile(r'^[ \t]{0,40}("(?:[^"\\\n]|\\.){0,4000}"),?[ \t]*$', re.MULTILINE)
 """Lines as Ansible prints them (``stdout_lines``)."""

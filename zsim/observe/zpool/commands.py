@@ -11,11 +11,12 @@ from zsim.observe.texts import nice_bytes, whole
 from zsim.observe.zpool.properties import KnownProperty
 from zsim.observe.zpool.vdev_tree import GROUPS, SECTIONS, USUAL_FEW, Vdev, named_vdev
 
-MOST_COMMANDS = 100_000
+MOST_COMMANDS, MOST_CHANGES = 100_000, 5_000
 DEFAULT_RECORD = 128 << 10
 """recordsize where nobody sets it (zfsprops(7)) [bytes]."""
 FILLS, RETURNS = frozenset(("replace", "attach")), frozenset(("online", "clear"))
 """Commands after which a drive is written from the first block on, and those after which it misses a part."""
+_CHANGES = frozenset(("create", "add", "attach", "detach", "replace", "remove", "offline", "online"))
 _VERBS = "create|add|attach|detach|replace|remove|offline|online|clear|scrub|set|receive|recv"
 _WITH_VALUE = {
     "create": "-m -o -O -R -t", "add": "-o", "attach": "-o", "replace": "-o", "set": "", "scrub": "-S -E -t",
@@ -28,7 +29,7 @@ _COMMAND = re.compile(
     rf"(?P<tool>zpool|zfs) (?P<verb>{_VERBS}) (?P<words>[^\n`]{{1,8000}})",
     re.MULTILINE,
 )
-_CONTINUED = re.compile(r"[ \t]*\\\n[ \t]*|\n[ \t]{0,8}(?=/dev/\S)")
+_CONTINUED = re.compile(r"[ \t]{0,8}\\\n[ \t]{0,80}|\n[ \t]{0,8}(?=/dev/\S)")
 """Long commands in several lines, by a backslash or before the path of a drive."""
 _REFUSED = re.compile(
     r"[ \t]*\n[ \t]*(?:invalid |cannot |use '-f'|the following errors|missing |usage:|must be )",
@@ -211,9 +212,8 @@ def _settings(commands: Sequence[PoolCommand]) -> Iterator[KnownProperty]:
 def _built(commands: Sequence[PoolCommand]) -> Iterator[BuiltPool]:
     """Yield the pools of which the commands show how they were made."""
     pools: dict[str, _Building] = {}
-    for command in commands:
-        if command.tool != "zpool":
-            continue
+    changes = [command for command in commands if command.tool == "zpool" and command.verb in _CHANGES]
+    for command in changes[:MOST_CHANGES]:
         if command.makes_pool:
             pools[command.pool] = _Building()
         if command.pool in pools:

@@ -45,6 +45,8 @@ from zsim.observe.zpool.vdev_tree import (
 )
 
 MAX_POOLS = 1000
+MOST_COMMANDS = 1000
+"""Beside a status: those before say nothing of what is repaired now."""
 _KEYS = (
     "pool", "id", "state", "status", "action", "see", "scan", "scrub", "scan warning", "remove", "expand",
     "checkpoint", "comment", "config", "errors", "dedup",
@@ -266,9 +268,12 @@ def read_status(text: str, name: str = "zpool status") -> tuple[PoolStatus, ...]
         raise InputError(name, None, "a line 'pool: NAME' is expected", "give the output of zpool status")
     commands = read_commands(text)
     pools = (_pool(block, name) for block in blocks)
-    return tuple(
-        replace(pool, commands=tuple(each for each in commands if each.pool == pool.name)) for pool in pools
-    )
+    return tuple(replace(pool, commands=_of_pool(commands, pool.name)) for pool in pools)
+
+
+def _of_pool(commands: Sequence[PoolCommand], name: str) -> tuple[PoolCommand, ...]:
+    """Return the last commands to a pool."""
+    return tuple([each for each in commands if each.pool == name and each.tool == "zpool"][-MOST_COMMANDS:])
 
 
 @dataclass(slots=True)
