@@ -168,7 +168,7 @@ def test_a_drive_of_another_vdev_that_awaits_a_resilver_is_counted() -> None:
 
 def test_what_several_vdevs_take_is_said() -> None:
     at_once = import_pasted(status(SCAN, TWO.format(mark="(resilvering)"))).notes
-    assert any("2 vdevs are resilvered in one pass" in note for note in at_once)
+    assert any("2 vdevs are resilvered at once" in note for note in at_once)
     gone = "raidz2-0\n  sda UNAVAIL\n  sdb\n  sdc\n  sdd\n"
     both = import_pasted(status("none requested", gone + gone.replace("sd", "da").replace("-0", "-1"))).notes
     assert any("drives of 2 vdevs are to be replaced" in note for note in both)

@@ -403,7 +403,7 @@ def _find_replacement(outputs: PoolOutputs, tops: Tops) -> int:
     together = resilvered_together(vdevs) if active else 1
     if together > 1:
         outputs.notes.append(
-            f"drives of {together} vdevs are resilvered in one pass: the repair of one is simulated. Others"
+            f"drives of {together} vdevs are resilvered at once: the repair of one is simulated. The others"
             " are repaired beside it by drives of their own, so that all takes as long as the slowest of"
             " them; the counters are of all"
         )
