@@ -79,7 +79,11 @@ def test_how_full_a_pool_is_is_said_in_percent_or_as_data(capsys: Capture) -> No
     stated_fields(given(file=("raidz2 of 6 8TB drives, 3TB used",)))
     assert "--alloc 4.09T (3TB of data, and their parity).\n" in capsys.readouterr().err
     stated_fields(given(file=("mirror of 2 8TB drives, 3TB free",)))
-    assert "'3TB free' (how full it is: '62% full', or --alloc" in capsys.readouterr().err
+    assert "--alloc 4.54T.\n" in capsys.readouterr().err
+    stated_fields(given(file=("raidz2 of 6 8TB drives, 3TB free",)))
+    assert " (3TB of data and their parity are free).\n" in capsys.readouterr().err
+    stated_fields(given(file=("mirror of 2 8TB drives, 9TB free",)))
+    assert "'9TB free' (how full it is: '62% full', or --alloc" in capsys.readouterr().err
     stated_fields(given(file=("mirror of 2 8TB drives, 50% full, 3TB used",)))
     assert "'3TB used'." in capsys.readouterr().err
 

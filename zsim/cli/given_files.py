@@ -131,7 +131,9 @@ def tell_reading(said: PoolInWords) -> None:
     from zsim.observe.pool_import.given.sentence_forms import AMOUNT
 
     counted = f"{said.drives} drives" if said.drives and "layout" not in said.fields else ""
+    free = said.data.removesuffix(" free")
     parity = f" ({said.data} of data, and their parity)" if said.data else ""
+    parity = f" ({free} of data and their parity are free)" if free != said.data else parity
     notice(f"read as {', '.join(filter(None, (counted, as_flags(said.fields))))}{parity}.")
     if said.unread:
         words = ", ".join(shown(each) for each in said.unread)

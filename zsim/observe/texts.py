@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -15,6 +14,8 @@ from typing import IO
 from zsim.base import reading
 from zsim.base.errors import InputError, shown
 from zsim.base.units import MAX_BYTES, parse_duration
+from zsim.observe.cleaning import unescaped, with_plain_signs
+from zsim.observe.proxmox import as_status_of_proxmox
 
 MAX_TEXT = 256 << 20
 """Bytes of a file that is read as a whole; the list of block pointers is streamed instead."""
@@ -37,14 +38,15 @@ _BEGIN_OF_LINE = (
     r"^\d{4}-\d\d-\d\dT[\d:.+Z-]{8,24} \S{1,64} \S{1,64}: ?",
     r"^\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]? ",
     r"^\[ {0,8}\d{1,10}\.\d{1,9}\] ",
-    r"^ {0,6}\d{1,5}\t",
-    r"^#[ ]?",
+    r"^ {0,6}\d{1,5}(?:\t|: ?|\) ?| {2})",
+    r"^[#+][ ]?",
 )
 _BEGINS = tuple(
     (re.compile(begin + _OF_STATUS, re.MULTILINE), re.compile(begin, re.MULTILINE))
     for begin in _BEGIN_OF_LINE
 )
-"""Of a log, old and new, by the clock or the time since the start, of numbered lines, and of a comment."""
+"""Of a log, old and new, by the clock or the time since the start, of numbered lines, of a comment, and of a
+difference."""
 _DATED_LINES = re.compile(
     r"^\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?:? ", re.MULTILINE
 )
@@ -85,12 +87,11 @@ def tidied(text: str) -> str:
 
     ``zpool status`` colours its words where ZFS_COLOR is set; a page's source has it in ``<pre>``.
     """
-    for found, plain_sign in (("\r\n", "\n"), ("\r", "\n"), ("\u00a0", " "), ("\u202f", " ")):
-        text = text.replace(found, plain_sign)
+    text = unescaped(with_plain_signs(as_status_of_proxmox(text)))
     if "\x1b[" in text:
         text = _COLOUR.sub("", text)
     if _MARKUP.search(text) or _BREAK.search(text):
-        text = html.unescape(_MARKUP.sub("\n", _BREAK.sub("\n", text))).replace("\u00a0", " ")
+        text = _MARKUP.sub("\n", _BREAK.sub("\n", text))
     if "[/" in text:
         text = _BULLETIN.sub("", text)
     if _DATED_STATUS.search(text):

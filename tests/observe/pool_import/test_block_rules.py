@@ -247,7 +247,7 @@ def test_sectors_smaller_than_those_of_the_drives_are_told_by_the_status() -> No
 
     def found(*vdevs: Vdev, **more: Any) -> object:
         outputs = PoolOutputs(
-            PoolFiles(facts=[known("ashift", 12)] if more else []), PoolStatus("t", "", vdevs)
+            PoolFiles(facts=[known("ashift", 12)] if more else []), PoolStatus("tank", "", vdevs)
         )
         blocks._find_ashift(outputs, Tops(vdevs, "zpool status", outputs))
         return outputs.value("ashift")

@@ -322,7 +322,7 @@ def asked(**known: Any) -> Any:
     files = SimpleNamespace(pointers=known.pop("pointers", None), statistics=known.pop("statistics", None))
     return SimpleNamespace(
         value=known.get, named_size=known.pop("named_size", None), files=files, notes=[], found=[],
-        status=None, listed=None,
+        status=None, listed=None, built=None,
     )  # fmt: skip
 
 

@@ -206,3 +206,29 @@ def test_words_in_any_order_raise_nothing_but_what_is_wrong() -> None:
             pool_in_words(" ".join(draw.choices(words, k=draw.randint(1, 9))))
         except InputError:
             continue
+
+
+@pytest.mark.parametrize(
+    ("sentence", "field", "value"),
+    [
+        ("6x8TB raidz2 used 80%", "fill", 0.8),
+        ("4x10TB Z1 pool at 72% capacity", "fill", 0.72),
+        ("raidz1 4x4TB, 9.8TB used of 10.9TB", "fill", 0.9),
+        ("mirror 2x 8TB, 1.5T free", "alloc", 5.77 * 2**40),
+        ("a raidz2 with 6 drives 4tb each and 1.2TB left", "alloc", 20.2 * 2**40),
+        ("raidz2 of 8x 16TB, 43 TB free", "alloc", 61.4 * 2**40),
+    ],
+)
+def test_what_is_free_tells_how_full_a_pool_is(sentence: str, field: str, value: float) -> None:
+    """Of 21.8 TiB in six drives 1.2 TB of data and their parity are free, which is 1.64 TiB."""
+    found = pool_in_words(sentence)
+    assert found is not None
+    assert found.fields[field] == pytest.approx(value, rel=2e-3)
+    assert found.unread == ()
+
+
+def test_more_than_a_pool_has_is_not_free() -> None:
+    found = pool_in_words("8x 16TB raidz2, 900TB free")
+    assert found is not None
+    assert "alloc" not in found.fields
+    assert found.unread == ("900TB free",)

@@ -10,6 +10,7 @@ import pytest
 from zsim.observe.evidence import pool_events, pool_history, scans
 from zsim.observe.evidence.scans import PoolThen, finished, is_heal, running, started_of
 from zsim.observe.pool_import.given import assumed
+from zsim.observe.texts import nice_bytes
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, read_scan
 from zsim.observe.zpool.vdev_tree import Vdev, repaired_pair
@@ -178,10 +179,13 @@ def test_the_estimate_of_later_releases_counts_from_the_begin_of_the_pass() -> N
 
 
 def test_a_scan_has_scanned_what_it_has_issued() -> None:
-    """Of "I8.2T / 25.1T scanned at 1.10G/s" 8.2T in 2 h were read, where 4 h 41 min had passed."""
+    """Of "8.2T / 25.1T scanned at 1.10G/s" 8.2T in 2 h were read, where 4 h 41 min had passed."""
     lines = ["resilver in progress since Sun Nov 15 12:00:00 2026", ""]
     rest = " / 25.1T scanned at 1.10G/s, 11.3T / 25.1T issued at 701M/s"
-    lost, whole = read_scan([*lines, f"I8.2T{rest}"]), read_scan([*lines, f"11.2T{rest}"])
+    lost, whole = read_scan([*lines, f"8.2T{rest}"]), read_scan([*lines, f"11.2T{rest}"])
+    misread = read_scan([*lines, f"I8.2T{rest}"])
+    assert misread is not None
+    assert misread.scanned == nice_bytes("18.2T")
     assert lost is not None
     assert whole is not None
     assert (lost.scanned, lost.scan_rate, lost.issued) == (None, None, whole.issued)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from zsim.observe.texts import plain
+from zsim.observe.zpool.commands import FILLS, RETURNS, last_of
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import Vdev
@@ -33,6 +34,10 @@ EARLIEST_SHARE = 0.05
 """Share done below which the bytes written so far tell nothing."""
 MOST_ELAPSED_S = 366 * 86400.0
 """No scan that was reported ran as long [s]."""
+READ_AT_MOST = 600e6
+"""Of one drive of those that are counted by the dozen: SATA 3 (8b/10b) [bytes/s]."""
+AFTER_COMMAND_S = 300.0
+"""A scan begins within this time before the history shows the command that began it [s]."""
 MOSTLY = 0.5
 """The same where it is only known to be done at least: vdevs are not equally full."""
 
@@ -153,6 +158,14 @@ def _passes_over(scan: Scan, pool: PoolThen) -> bool:
     return due < HEAL_SHARE * scanned / len(layout.data)
 
 
+def came_late(scan: Scan, pool: PoolThen) -> bool:
+    """Tell whether a new drive has got far less than its share of what the pass has read.
+
+    It was attached while the pass ran, so that what was read before is missing on it.
+    """
+    return pool.repaired == "replaced" and is_heal(scan.repaired, pool, _least_done(scan, pool))
+
+
 def _filled(scan: Scan, pool: PoolThen, done: float) -> bool:
     """Tell whether a drive got most of what a new one would have: the old one of its pair was detached."""
     full = pool.on_one_drive()
@@ -172,6 +185,8 @@ def repaired_as(status: PoolStatus) -> Literal["returned", "replaced", ""]:
     the counters tell nothing of one, and a new drive in a pair is taken to be filled.
     """
     marked = [(vdev, child) for vdev in status.vdevs for child in vdev.children if _is_marked(child)]
+    if said := _as_ordered([child for _, child in marked], status):
+        return said
     if marked and all(vdev.parity and not child.children for vdev, child in marked):
         return "returned"
     shown = status.complete and not status.unhealthy_only
@@ -181,7 +196,29 @@ def repaired_as(status: PoolStatus) -> Literal["returned", "replaced", ""]:
         wrote = status.scan is not None and status.scan.repaired
         if shown and not marked and not wrote and _takes_no_other(status):
             return "returned"
-    return "replaced" if not shown and any(child.kind == "replacing" for _, child in marked) else ""
+    fills = any(child.kind == "replacing" for _, child in marked)
+    return "replaced" if fills and not (shown and _passes_at_once(status)) else ""
+
+
+def _as_ordered(marked: Sequence[Vdev], status: PoolStatus) -> Literal["returned", "replaced", ""]:
+    """Return what the commands beside a status say of drives that stand without the one that they replace."""
+    begun = started_of(status.scan) if status.scan is not None else None
+    before = begun + timedelta(seconds=AFTER_COMMAND_S) if begun is not None else None
+    verbs = [last_of(status.commands, drive.name, before) for drive in marked if not drive.children]
+    if any(verb in FILLS for verb in verbs):
+        return "replaced"
+    return "returned" if verbs and all(verb in RETURNS for verb in verbs) else ""
+
+
+def _passes_at_once(status: PoolStatus) -> bool:
+    """Tell whether blocks are counted faster than the drives can read them: they are passed over.
+
+    A new drive in a pair lacks all until a resilver of it has ended (vdev.c:vdev_dtl_reassess). A pass that
+    reads and writes little to it is one that it came into; one that does not read is of what was damaged.
+    """
+    scan = status.scan
+    rate = scan.issue_rate if scan is not None else None
+    return bool(rate) and (rate or 0) > READ_AT_MOST * sum(vdev.drives for vdev in status.vdevs)
 
 
 def _takes_no_other(status: PoolStatus) -> bool:
@@ -237,7 +274,8 @@ def running(
         issued=scan.issued if scan.issued is not None or not legacy else scan.scanned,
         total=scan.total or None,
         total_issue=scan.total_issued if FORMATS.get(scan.form) == "2.2+" and scan.total_issued else None,
-        processed=scan.repaired,
+        # What was written to a drive that came late, or to another before it, tells no share.
+        processed=None if came_late(scan, pool) else scan.repaired,
         done=scan.done,
         scan_rate=scan.scan_rate,
         issue_rate=scan.issue_rate,

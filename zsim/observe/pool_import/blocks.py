@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from zsim.observe.pool_import.finding import PoolOutputs
+from zsim.observe.pool_import.given.pasted_forms import UNKNOWN
 from zsim.observe.pool_import.layout import Tops
 from zsim.observe.pool_import.space import data_vdevs
 from zsim.observe.pool_import.vdev_sizes import find_frags
@@ -85,7 +86,8 @@ def find_blocks(outputs: PoolOutputs, tops: Tops) -> None:
 
 def _find_stated_record(outputs: PoolOutputs) -> None:
     """Note the record size of the fullest dataset, where no output shows the blocks themselves."""
-    found = record_of(outputs.files.of(KnownProperty), _pool_name(outputs))
+    settings = outputs.files.of(KnownProperty)
+    found = record_of(settings, _pool_name(outputs))
     if found is None:
         return
     name = plain(found.of)
@@ -99,7 +101,8 @@ def _find_stated_record(outputs: PoolOutputs) -> None:
         return
     if not is_record_size(found.size):
         return
-    outputs.find("recordsize", found.size, f"zfs get of {name}", inferred=found.others)
+    source = next((each.source for each in settings if each.of == found.of), "zfs get")
+    outputs.find("recordsize", found.size, f"{source} of {name}", inferred=found.others)
     if found.others:
         outputs.notes.append(
             f"the datasets have several record sizes: that of {name}, which holds most, is taken"
@@ -137,9 +140,12 @@ def _find_ashift(outputs: PoolOutputs, tops: Tops) -> None:
         if len(set(known)) > 1:
             outputs.notes.append("the vdevs have different sector sizes: that of the first is taken")
         return
-    shifts = [each.value for each in outputs.files.of(KnownProperty) if each.name == "ashift"]
+    every = [each for each in outputs.files.of(KnownProperty) if each.name == "ashift"]
+    name = _pool_name(outputs) if every else UNKNOWN
+    told = every if name in ("", UNKNOWN) else [each for each in every if each.pool == name]
+    shifts = [each.value for each in told]
     if shifts and shifts[0] in SECTOR_SHIFTS:
-        outputs.find("ashift", shifts[0], "zpool get")
+        outputs.find("ashift", shifts[0], told[0].source.replace("zfs get", "zpool get"))
         return
     pointers = outputs.files.pointers
     if pointers is None or not tops.uniform or not pointers.unit:

@@ -99,7 +99,8 @@ def shown_tops(outputs: PoolOutputs) -> list[Vdev]:
     if outputs.status is not None and outputs.status.vdevs:
         return list(outputs.status.vdevs)
     listed = [vdev for vdev, _ in outputs.listed.vdevs] if outputs.listed is not None else []
-    return listed or (list(outputs.config.vdevs) if outputs.config is not None else [])
+    listed = listed or (list(outputs.config.vdevs) if outputs.config is not None else [])
+    return listed or (list(outputs.built.vdevs) if outputs.built is not None else [])
 
 
 def larger_drives(tops: Sequence[Vdev], inventory: Inventory) -> dict[str, Model]:

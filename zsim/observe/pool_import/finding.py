@@ -10,6 +10,7 @@ from zsim.observe.evidence.pool_iostat import PoolSpace
 from zsim.observe.pool_import.given.files import PoolFiles
 from zsim.observe.pool_import.given.pasted_forms import UNKNOWN
 from zsim.observe.zdb.configuration import PoolConfig
+from zsim.observe.zpool.commands import BuiltPool
 from zsim.observe.zpool.listing import PoolList
 from zsim.observe.zpool.status import PoolStatus
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
@@ -107,6 +108,13 @@ class PoolOutputs:
         named = {each.name for each in (self.status, self.config) if each is not None and each.name}
         shown = self.files.of(PoolSpace) if self.listed is None else []
         return next((each for each in shown if each.name in named or named <= {UNKNOWN}), None)
+
+    @property
+    def built(self) -> BuiltPool | None:
+        """The pool as the commands of its history have made it."""
+        named = {each.name for each in (self.status, self.listed, self.config) if each is not None}
+        made = self.files.of(BuiltPool)
+        return next((each for each in made if each.name in named or named <= {UNKNOWN}), None)
 
     def size(self, name: str) -> int | None:
         """Return what was found for a field that is a size [bytes], or None."""

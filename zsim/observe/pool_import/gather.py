@@ -297,12 +297,14 @@ def _missing(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
     scan = outputs.status.scan if outputs.status is not None else None
     numbers = leaf_numbers(tops, repairs(outputs))
     active = scan is not None and scan.active
+    lacking = 0
     for place in tops.order:
         slots = _slots(tops.vdevs[place])
         gone = [leaf for child in slots if (leaf := _lost(child)) is not None]
         first = place == tops.order[0] and repairs(outputs)
         due = sum(map(_is_due, slots))
         if gone:
+            lacking += 1
             left = tops.specs[place].tolerance - len(gone) - due
             # Where nothing runs, the replacement of those that are gone is what is asked.
             words = _missing_words if active or due or not first else _asked_words
@@ -313,6 +315,12 @@ def _missing(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
         waits = [child for child in slots if child.children and active and child.children[-1].waits]
         gone += [child.children[0] for child in waits if first and child.children[0].state in GONE]
         found += [_gone(each, numbers, count < asked, tops.source) for count, each in enumerate(gone)]
+    if lacking > 1 and not active and repairs(outputs):
+        outputs.notes.append(
+            f"drives of {lacking} vdevs are to be replaced, and what is predicted is one vdev. In one pass"
+            " they are repaired side by side, and all takes about as long; where a second replacement waits"
+            " for its own pass (0.8 and later, zpool resilver begins again with all) each takes that long"
+        )
     return found
 
 

@@ -34,6 +34,7 @@ from zsim.observe.texts import plain
 from zsim.observe.zdb.pointers import PointerTable
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
+from zsim.observe.zpool.vdev_tree import Vdev
 from zsim.scenario.files import apply_overrides, names_set
 from zsim.scenario.model import Scenario
 from zsim.scenario.words import CAPACITIES, DATA_SIZES, SHARES
@@ -64,6 +65,8 @@ class ImportedPool:
         The scan that runs or was the last.
     waiting : int
         Drives of the vdev under repair that await a resilver of their own.
+    waiting_beside : int
+        The same of other vdevs like that one.
     places : mapping of str to tuple of int
         By the name of a drive: its top-level vdev and its place there, as the scenario counts both.
     vdev_names : tuple of str
@@ -86,6 +89,7 @@ class ImportedPool:
     tables: dict[str, bytes] = field(default_factory=dict, repr=False)
     block_list: Path | None = None
     waiting: int = 0
+    waiting_beside: int = 0
     places: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False)
     vdev_names: tuple[str, ...] = ()
 
@@ -387,6 +391,8 @@ def _note_unused(outputs: PoolOutputs) -> None:
         outputs.notes.append(
             _errors_left(scan, any(pairs_of(vdev) for vdev in status.vdevs) if status else False)
         )
+    if scan is not None and status is not None and scan.active and scan.function == "scrub":
+        outputs.notes += _scrub_of_a_part(status)
     unknown = [name for name, formats in outputs.files.contents.items() if not formats]
     if unknown:
         outputs.notes.append(f"in no known format and left out: {plain(', '.join(unknown), 300)}")
@@ -396,6 +402,19 @@ def _note_unused(outputs: PoolOutputs) -> None:
         outputs.notes.append(
             f"{pointers.malformed} block pointers could not be read ({where}) and are left out"
         )
+
+
+def _scrub_of_a_part(status: PoolStatus) -> list[str]:
+    """Return what is to be said of a scrub that was asked for blocks of some age (zpool-scrub(8), 2.4)."""
+    orders = [each for each in status.commands if each.verb == "scrub"]
+    options = {name for name, _ in orders[-1].options} & {"-S", "-E", "-C"} if orders else set()
+    if not options:
+        return []
+    told = " and ".join(sorted(options, reverse=True))
+    return [
+        f"NOT A WHOLE SCRUB: with {told} only blocks written in that time are read, and nothing shows how"
+        " many these are: it may end at any percentage, and takes no longer than the whole that is predicted"
+    ]
 
 
 def _errors_left(scan: Scan, paired: bool) -> str:
@@ -416,7 +435,8 @@ def _imported(outputs: PoolOutputs, tops: Tops, overrides: Sequence[str]) -> Imp
     resolved = resolve(scenario)
     kept = scenario.stated()
     status, files = outputs.status, outputs.files
-    named = [each.name for each in (outputs.listed, status, outputs.config) if each is not None]
+    shown = (outputs.listed, status, outputs.config, outputs.built)
+    named = [each.name for each in shown if each is not None]
     tables = {"blocks.csv": block_table(files), "metaslabs.csv": metaslab_table(files, tops.ids)}
     return ImportedPool(
         pool=plain(next((each for each in named if each != UNKNOWN), "")),
@@ -426,6 +446,7 @@ def _imported(outputs: PoolOutputs, tops: Tops, overrides: Sequence[str]) -> Imp
         notes=tuple(outputs.notes),
         progress=status.scan if status is not None else None,
         waiting=_waiting(status),
+        waiting_beside=_waiting_beside(status),
         places=drive_places(outputs, tops),
         vdev_names=tuple(plain(tops.vdevs[place].name) for place in tops.order),
         contents=files.contents,
@@ -438,11 +459,29 @@ def _waiting(status: PoolStatus | None) -> int:
 
     In its first minutes none is called resilvering: what has been written is counted from the first block on.
     """
+    under_repair = _under_repair(status)
+    return sum(leaf.waits for leaf in under_repair[0].leaves()) if under_repair else 0
+
+
+def _waiting_beside(status: PoolStatus | None) -> int:
+    """Return how many drives of other vdevs await a resilver, if these are like the one under repair."""
+    under_repair = _under_repair(status)
+    if status is None or not under_repair:
+        return 0
+    first = under_repair[0]
+    counts = {vdev: sum(leaf.waits for leaf in vdev.leaves()) for vdev in status.vdevs}
+    others = [vdev for vdev, count in counts.items() if count and vdev not in under_repair]
+    shapes = {(each.kind, each.parity, each.drives) for each in (first, *others)}
+    return sum(counts[vdev] for vdev in others) if len(shapes) == 1 else 0
+
+
+def _under_repair(status: PoolStatus | None) -> list[Vdev]:
+    """Return the vdevs that the scan repairs."""
     vdevs = status.vdevs if status is not None else ()
     under_repair = [vdev for vdev in vdevs if any(leaf.resilvering for leaf in vdev.leaves())]
     if not under_repair and status is not None and status.scan is not None and status.scan.active:
         under_repair = [v for v in vdevs if any(not pair.children[-1].waits for pair in pairs_of(v))]
-    return sum(leaf.waits for leaf in under_repair[0].leaves()) if under_repair else 0
+    return under_repair
 
 
 def found_text(found: Finding) -> str:

@@ -29,6 +29,7 @@ from zsim.observe.pool_import.given.assumed import (
 )
 from zsim.observe.pool_import.given.layout_words import SaidLayout
 from zsim.observe.texts import plain
+from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import GONE, GROUPS, PAIRS, Vdev, repaired_pair, spec_of
 from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, Layout, VdevSpec
@@ -122,12 +123,30 @@ def _with_elided(vdev: Vdev, outputs: PoolOutputs) -> Vdev:
     status = outputs.status
     scan = status.scan if status is not None and not status.unhealthy_only else None
     if not vdev.drives < vdev.at_least <= MAX_CHILDREN or vdev.width or scan is None:
-        return vdev
+        dots = status is not None and vdev.name in status.elided and not vdev.width
+        return _with_dots(vdev, status, outputs) if status is not None and dots else vdev
     whole = with_drives(vdev, scan, vdev.at_least)
     outputs.notes.append(
         f"NOT KNOWN: how many drives {plain(vdev.name)} has: {vdev.drives} are shown, and by the name of a"
         f" pair there are {vdev.at_least} at least. {whole.drives} are assumed: give the complete zpool"
         " status"
+    )
+    return whole
+
+
+def _with_dots(vdev: Vdev, status: PoolStatus, outputs: PoolOutputs) -> Vdev:
+    """Return a vdev of which somebody has left out rows: like a whole one beside it, else as is usual."""
+    like = [
+        other.drives
+        for other in status.vdevs
+        if other.name not in status.elided and (other.kind, other.parity) == (vdev.kind, vdev.parity)
+    ]
+    most = max((*like, vdev.drives, vdev.at_least))
+    scan = status.scan if status.scan is not None else Scan("resilver", "finished")
+    whole = padded(vdev, most) if like else usual(vdev, scan)
+    outputs.notes.append(
+        f"NOT KNOWN: how many drives {plain(vdev.name)} has: rows of it are left out. {whole.drives} are"
+        " assumed: give the complete zpool status"
     )
     return whole
 
@@ -285,7 +304,13 @@ def _tops(outputs: PoolOutputs) -> Tops:
 
 def _tops_beside(outputs: PoolOutputs) -> Tops:
     """Return top-level vdevs of which no status and no list tells: a table of rates, a sentence, or none."""
-    status, listed = outputs.status, outputs.listed
+    status, listed, built = outputs.status, outputs.listed, outputs.built
+    if built is not None:
+        if built.others:
+            outputs.notes.append(
+                f"of what zpool history has added, {plain(', '.join(built.others))} is left out of the layout"
+            )
+        return Tops(built.vdevs, "zpool history", outputs)
     if outputs.seen_space is not None and outputs.seen_space.vdevs:
         return Tops(outputs.seen_space.vdevs, "zpool iostat -v", outputs)
     if outputs.layout_beside is None and (said := _said_layout(outputs)):
@@ -378,8 +403,9 @@ def _find_replacement(outputs: PoolOutputs, tops: Tops) -> int:
     together = resilvered_together(vdevs) if active else 1
     if together > 1:
         outputs.notes.append(
-            f"drives of {together} vdevs are resilvered at once: those of one are simulated, and the"
-            " counters are assumed to cover all"
+            f"drives of {together} vdevs are resilvered at once: the repair of one is simulated. The others"
+            " are repaired beside it by drives of their own, so that all takes as long as the slowest of"
+            " them; the counters are of all"
         )
     if pairs[repaired]:
         _find_pairs(outputs, pairs[repaired], tops.specs[repaired])
@@ -470,8 +496,8 @@ def _find_single(outputs: PoolOutputs, vdevs: Sequence[Vdev], tops: Tops, active
     missing, place = most(lambda leaf: leaf.state in GONE)
     if missing:
         _find_spare_in_use(outputs, vdevs[place])
-        outputs.find("old_drive", "missing", "zpool status")
-        outputs.find("replace", max(1, min(missing, tops.specs[place].tolerance)), "zpool status")
+        outputs.find("old_drive", "missing", tops.source)
+        outputs.find("replace", max(1, min(missing, tops.specs[place].tolerance)), tops.source)
         return place
     return _find_degraded(outputs, vdevs, place) if not active else place
 

@@ -199,4 +199,6 @@ def drive_names(outputs: PoolOutputs) -> list[str]:
     tops = list(outputs.status.vdevs) if outputs.status is not None else []
     if not tops and outputs.listed is not None:
         tops = [vdev for vdev, _ in outputs.listed.vdevs]
+    if not tops and outputs.built is not None:
+        tops = list(outputs.built.vdevs)
     return [leaf.name for top in tops for leaf in top.leaves() if leaf.kind == "disk"]

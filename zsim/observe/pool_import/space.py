@@ -25,6 +25,7 @@ from zsim.observe.pool_import.vdev_sizes import (
 )
 from zsim.observe.texts import plain
 from zsim.observe.zpool.listing import Space
+from zsim.observe.zpool.mounted import MountedSpace, mounted_fill
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus
 from zsim.scenario.layout import Layout
@@ -153,6 +154,15 @@ def _find_fill(outputs: PoolOutputs) -> None:
     cap = _listed_fill(outputs)
     if cap:
         outputs.find("fill", cap, "CAP of zpool list")
+        return
+    name = outputs.status.name if outputs.status is not None else ""
+    share = mounted_fill(outputs.files.of(MountedSpace), name)
+    if share is not None:
+        outputs.find("fill", round(min(share, 1.0), 3), "df", inferred=True)
+        outputs.notes.append(
+            f"how full {plain(name)} is was taken from df, {format_fraction(share)}, which leaves out"
+            " snapshots and datasets that are not mounted: zpool list shows it"
+        )
 
 
 def _total(outputs: PoolOutputs, tops: Tops) -> tuple[int | None, str, bool]:

@@ -141,6 +141,9 @@ def _config(title: str, node: Node, name: str) -> PoolConfig:
     tree = node.table("vdev_tree")
     assert tree is not None
     nodes = [child for key, child in tree.tables if _CHILD.fullmatch(key)][:MAX_VDEVS]
+    if tree.text("type") not in ("", "root"):
+        # The label of a drive (zdb -l) has the top-level vdev that it is in, and nothing of the others.
+        nodes = [tree]
     normal = [child for child in nodes if _is_normal(child)]
     announced = node.number("vdev_children")
     features = node.table("features_for_read") or Node()

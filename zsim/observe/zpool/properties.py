@@ -33,11 +33,14 @@ class KnownProperty:
         is one.
     value : int
         [bytes], or the exponent of ashift.
+    source : str
+        Which output tells it.
     """
 
     of: str
     name: str
     value: int
+    source: str = "zfs get"
 
     @property
     def pool(self) -> str:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from zsim.base.errors import InputError
+from zsim.observe.cleaning import with_digits
 from zsim.observe.dates import Dates
 from zsim.observe.texts import (
     NUMBER,
@@ -28,29 +29,24 @@ from zsim.observe.texts import (
     duration,
     moment,
     nice_bytes,
-    nice_count,
     percentage,
     plain,
     whole,
 )
+from zsim.observe.zpool.commands import PoolCommand, read_commands
 from zsim.observe.zpool.expansion import Expansion, Removal, read_expansion, read_removal, with_moves
+from zsim.observe.zpool.rows import elided, ends_in_a_row, sections_of
 from zsim.observe.zpool.scan import Function, Scan, ScanState
 from zsim.observe.zpool.vdev_tree import (
     MAX_ROWS,
     PAIRS,
-    SECTIONS,
-    ErrorCounts,
-    Row,
     Vdev,
     is_guid,
-    named_vdev,
-    nested,
-    numbered,
 )
 
 MAX_POOLS = 1000
-LEAST_ROWS = 3
-"""A header, the pool and a vdev, which is further in."""
+MOST_COMMANDS = 1000
+"""Beside a status: those before say nothing of what is repaired now."""
 _KEYS = (
     "pool", "id", "state", "status", "action", "see", "scan", "scrub", "scan warning", "remove", "expand",
     "checkpoint", "comment", "config", "errors", "dedup",
@@ -65,9 +61,6 @@ _MAIL = re.compile(
     re.MULTILINE | re.ASCII,
 )
 """What ZED writes of a drive (zed.d/statechange-notify.sh); its ``pool:`` and ``state:`` are of no status."""
-_STATES = frozenset((
-    "ONLINE", "DEGRADED", "FAULTED", "OFFLINE", "UNAVAIL", "REMOVED", "AVAIL", "INUSE", "SPLIT",
-))  # fmt: skip
 
 COLLECTS = 0.005
 """Of the bytes scanned: less is resilvered while blocks are collected; of a hundred drives one gets 1 %."""
@@ -145,6 +138,8 @@ class PoolStatus:
         Whether the output goes on to its ``errors:`` line.
     in_a_row : bool
         Whether it ends within the row of a vdev.
+    elided : tuple of str
+        Vdevs of which somebody has left out rows, with dots in their place.
     expansion : Expansion or None
         The RAID-Z expansion that runs, or was the last.
     removal : Removal or None
@@ -155,6 +150,8 @@ class PoolStatus:
         What its ``errors:`` line says of damaged files, in words; empty where it knows of none.
     suspended : bool
         Whether that line says that all I/O of the pool is suspended.
+    commands : tuple of PoolCommand
+        What stands beside it of commands to this pool.
     """
 
     name: str
@@ -168,11 +165,13 @@ class PoolStatus:
     with_bytes: bool = False
     complete: bool = True
     in_a_row: bool = False
+    elided: tuple[str, ...] = ()
     expansion: Expansion | None = None
     removal: Removal | None = None
     error_scrub: str = ""
     data_errors: str = ""
     suspended: bool = False
+    commands: tuple[PoolCommand, ...] = ()
 
     @property
     def of_log_alone(self) -> bool:
@@ -267,7 +266,14 @@ def read_status(text: str, name: str = "zpool status") -> tuple[PoolStatus, ...]
     blocks = list(_blocks(without_mails(text), name))
     if not blocks:
         raise InputError(name, None, "a line 'pool: NAME' is expected", "give the output of zpool status")
-    return tuple(_pool(block, name) for block in blocks)
+    commands = read_commands(text)
+    pools = (_pool(block, name) for block in blocks)
+    return tuple(replace(pool, commands=_of_pool(commands, pool.name)) for pool in pools)
+
+
+def _of_pool(commands: Sequence[PoolCommand], name: str) -> tuple[PoolCommand, ...]:
+    """Return the last commands to a pool."""
+    return tuple([each for each in commands if each.pool == name and each.tool == "zpool"][-MOST_COMMANDS:])
 
 
 @dataclass(slots=True)
@@ -320,7 +326,7 @@ def _keep(block: _Block, key: str, number: int, line: str, begins: bool) -> None
 
 
 def _pool(block: _Block, name: str) -> PoolStatus:
-    sections = _sections(block.lines.get("config", []), name)
+    sections = sections_of(block.lines.get("config", []), name)
     scans = [found for lines in block.scans if (found := read_scan(lines)) is not None]
     expansion = read_expansion([line for _, line in block.lines.get("expand", [])])
     removal = read_removal([line for _, line in block.lines.get("remove", [])])
@@ -339,7 +345,8 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         tabbed=any(line.startswith("\t") for lines in block.scans for line in lines[1:]),
         with_bytes=any(_BYTES.search(line) for lines in block.scans for line in lines),
         complete="errors" in block.lines,
-        in_a_row="errors" not in block.lines and _ends_in_a_row(block.lines.get("config", [])),
+        in_a_row="errors" not in block.lines and ends_in_a_row(block.lines.get("config", [])),
+        elided=elided(block.lines.get("config", [])),
         expansion=expansion,
         removal=removal,
         error_scrub=next(filter(None, map(_error_scrub, block.scans)), ""),
@@ -379,61 +386,9 @@ def _with_rows(scan: Scan, vdevs: Sequence[Vdev]) -> Scan:
     return replace(scan, repaired=max(told)) if told else scan
 
 
-def _ends_in_a_row(lines: Sequence[tuple[int, str]]) -> bool:
-    """Tell whether the last row is less than a name, a state and three counters, as those before it are."""
-    shown = [line.expandtabs(8) for _, line in lines if line.strip()]
-    rows, indents = [line.split() for line in shown], [len(line) - len(line.lstrip()) for line in shown]
-    if len(rows) < LEAST_ROWS or indents[-1] <= indents[1]:
-        return False
-    if rows[-1][0] in SECTIONS or rows[-1][1:2] in (["AVAIL"], ["INUSE"]):
-        return False
-    whole = len(("NAME", "STATE", "READ", "WRITE", "CKSUM"))
-    begun = all(each.isdigit() for each in rows[-1][2:]) and any(
-        state.startswith(rows[-1][1] if rows[-1][1:] else "") for state in _STATES
-    )
-    return begun and len(rows[-1]) < whole <= len(rows[-2])
-
-
-def _sections(lines: Sequence[tuple[int, str]], name: str) -> dict[str, tuple[Vdev, ...]]:
-    """Return the vdevs by section; those of the normal class are under the empty name."""
-    rows: dict[str, list[Row]] = {}
-    section, with_slow = "", False
-    for number, line in lines:
-        words = line.split()
-        if not words or words[0] == "NAME":
-            with_slow = words[5:6] == ["SLOW"] if words else with_slow
-            continue
-        if rows and words[0] in SECTIONS and (len(words) == 1 or words[1] not in _STATES):
-            section = "spares" if words[0] == "spare" else words[0]
-            rows.setdefault(section, [])
-            continue
-        if len(words) < 2 or words[1] not in _STATES:
-            continue
-        if len(words[0]) > 1024:
-            raise bad_line(name, number, line, "a row NAME STATE READ WRITE CKSUM", "run zpool status again")
-        note = " ".join(words[5:]) if len(words) > 5 else " ".join(words[2:]) if len(words) < 5 else ""
-        indent = len(line.expandtabs(8)) - len(line.expandtabs(8).lstrip())
-        vdev = replace(named_vdev(words[0], words[1], note), errors=_errors(words[2 : 6 if with_slow else 5]))
-        rows.setdefault(section, []).append((indent, vdev))
-    return {key: _trees(key, found) for key, found in rows.items()}
-
-
-def _errors(words: Sequence[str]) -> ErrorCounts:
-    """Return the counters of a row; none where there are words in their place."""
-    counts = [nice_count(word) for word in words]
-    known = [count for count in counts if count is not None]
-    return (
-        ErrorCounts(*known) if len(known) == len(counts) >= len(("READ", "WRITE", "CKSUM")) else ErrorCounts()
-    )
-
-
-def _trees(section: str, rows: Sequence[Row]) -> tuple[Vdev, ...]:
-    """Return the trees of a section; the first row of the main one is the pool itself."""
-    return numbered(nested(rows if section else rows[1:]))
-
-
 def read_scan(lines: Sequence[str]) -> Scan | None:
     """Read the lines of a ``scan:`` section, the first without its key; None for ``none requested``."""
+    lines = [with_digits(line) for line in lines]
     first = " ".join(lines[0].split())[:400] if lines else ""
     if first.startswith(_ERROR_SCRUB):
         return None

@@ -13,7 +13,7 @@ from zsim.base.errors import InputError, check_kind, shown
 from zsim.base.reading import REMEDY, is_directory, read_bytes, stat_of
 from zsim.base.units import format_bytes, format_fraction, format_percent
 from zsim.observe.documents import split_dated
-from zsim.observe.evidence.scans import PoolThen, repaired_as, resilvered_together, running
+from zsim.observe.evidence.scans import PoolThen, came_late, repaired_as, resilvered_together, running
 from zsim.observe.pool_import.classes import WHO_TELLS
 from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
 from zsim.observe.pool_import.given.assumed import as_status, assumed_vdevs, assumed_words
@@ -137,7 +137,8 @@ def read_paste(
         imported, notes = _imported(text, names, pool or chosen.name or None, assumed, settled)
     scenario = _scenario(imported, scan, overrides, stated or {}, assumed)
     ordered = _ordered(found, scenario)
-    said = [*_waits_for(latest, scan), *notes, *_removal_beside(latest, scan)]
+    late = _came_late(latest, scan, scenario)
+    said = [*_waits_for(latest, scan), *late, *notes, *_removal_beside(latest, scan)]
     of_log = latest.of_log_alone
     notes = [
         *([] if of_log else _after_outage(ordered[-1], latest)),
@@ -154,7 +155,7 @@ def read_paste(
     if log_alone:
         ordered = list(map(of_metadata, ordered))
     paused, name = scan.state == "paused", pool or chosen.name
-    waiting = imported.waiting if imported is not None else 0
+    waiting = imported.waiting + imported.waiting_beside if imported is not None else 0
     return Paste(name, scenario, tuple(ordered), paused, tuple(notes), at, log_alone, dedup_alone, waiting)
 
 
@@ -277,6 +278,19 @@ def _after_outage(scan: RunningScan, status: PoolStatus | None = None) -> list[s
         return []
     due, whole = format_bytes(round(scan.total_issue)), format_bytes(round(scan.total))
     return [f"NOT A WHOLE DRIVE: only what a drive missed during an outage is repaired, {due} of {whole}"]
+
+
+def _came_late(status: PoolStatus, scan: Scan, scenario: Scenario) -> list[str]:
+    """Return what is to be said of a new drive that was attached while the pass ran."""
+    then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size, status.of_class_alone)
+    marked = any(leaf.resilvering for vdev in status.vdevs for leaf in vdev.leaves())
+    if not marked or not came_late(scan, replace(then, repaired=repaired_as(status))):
+        return []
+    return [
+        f"NOT IN THIS ANSWER: the new drive has got {format_bytes(scan.repaired or 0)}, far less than its"
+        " share of what has been read: it was attached while this pass ran. What was read before that is"
+        " missing on it, and a further pass begins when this one ends"
+    ]
 
 
 def _waits_for(status: PoolStatus, scan: Scan) -> list[str]:

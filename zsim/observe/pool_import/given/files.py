@@ -27,6 +27,7 @@ from zsim.observe.zdb.configuration import PoolConfig
 from zsim.observe.zdb.metaslabs import Metaslabs
 from zsim.observe.zdb.pointers import PointerSummary, PointerTable
 from zsim.observe.zpool import status_json
+from zsim.observe.zpool.commands import BuiltPool
 from zsim.observe.zpool.listing import PoolList
 from zsim.observe.zpool.status import PoolStatus, under_one_name
 from zsim.observe.zpool.vdev_tree import Vdev
@@ -138,6 +139,7 @@ class PoolFiles:
         named = [*listed, *(each.name for each in self.statuses), *(each.name for each in self.configs)]
         if not named:
             named = [each.name for each in self.of(PoolHistory)]
+            named += [each.name for each in self.of(BuiltPool)]
             named += [each.name for each in self.of(PoolEvents)]
         known = [name for name in dict.fromkeys(named) if name]
         return [name for name in known if name != UNKNOWN] or known

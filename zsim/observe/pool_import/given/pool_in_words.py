@@ -49,10 +49,12 @@ from zsim.observe.pool_import.given.sentence_forms import (
     FACTS,
     FILE,
     FINISHED,
+    FREE,
     KIND,
     LAYOUT,
     OF_SERIES,
     PART_FULL,
+    PART_OF,
     PARTS,
     PER_VDEV,
     PERCENT,
@@ -68,8 +70,9 @@ from zsim.observe.pool_import.given.sentence_forms import (
     WORD,
 )
 from zsim.scenario.layout import Layout
+from zsim.scenario.releases.capacity import pool_size
 from zsim.scenario.releases.products import product_names
-from zsim.scenario.releases.profile import load_release
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
 from zsim.scenario.words import CAPACITIES, DATA_SIZES, SHARES
 from zsim.vdevs.arrays import asizes_on
 from zsim.vdevs.kind import word_of_parity
@@ -379,13 +382,17 @@ class _Sentence:
             part = re.sub(r"^(?:a|one|1) ", "", match["part"].lower())
             self._facts["fill"] = round(PARTS[part], 2)
             self._blank_groups(match)
+        if (match := PART_OF.search(self.rest)) is not None:
+            used, whole = _amount(match["part"]), _amount(match["whole"])
+            self._facts["fill"] = round(min(1.0, used / max(whole, 1)), 2)
+            self._blank_groups(match)
 
     def _take_data(self) -> None:
         """Note how much the pool holds; data need more space where parity comes on top.
 
         ZFS counts the space of data as that of records of 128 KiB (vdev.c vdev_set_deflate_ratio).
         """
-        match = DATA.search(self.rest)
+        match = DATA.search(self.rest) or FREE.search(self.rest)
         if match is None or self.layout is None or {"fill", "alloc"} & self._facts.keys():
             return
         space = {
@@ -396,8 +403,16 @@ class _Sentence:
             return
         raw = match["said"].lower().startswith("alloc")
         grows = 1.0 if raw else float(space.pop()) / COUNTED_RECORD
-        self.data = match["amount"] if grows > 1.0 else ""
-        self._facts["alloc"] = _rounded(_amount(match["amount"]) * grows)
+        held = _amount(match["amount"]) * grows
+        if match.re is FREE:
+            release = load_release(DEFAULT_RELEASE)
+            size = pool_size(Layout.parse(self.layout), self.size, release) if self.size else 0
+            if held >= size:
+                return
+            held = size - held
+        told = match["amount"] + (" free" if match.re is FREE else "")
+        self.data = told if grows > 1.0 else ""
+        self._facts["alloc"] = _rounded(held)
         self._blank_groups(match)
 
     def _take_rotation(self) -> None:

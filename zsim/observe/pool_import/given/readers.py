@@ -18,7 +18,17 @@ from zsim.observe.evidence import (
 from zsim.observe.outputs import Reader
 from zsim.observe.pool_import.given import host_facts, layout_words
 from zsim.observe.zdb import blocks, configuration, metaslabs
-from zsim.observe.zpool import datasets, listing, listing_json, properties, status, status_json, truenas
+from zsim.observe.zpool import (
+    commands,
+    datasets,
+    listing,
+    listing_json,
+    mounted,
+    properties,
+    status,
+    status_json,
+    truenas,
+)
 
 SENTENCES = "sentences"
 READERS: dict[str, Reader] = {
@@ -29,7 +39,9 @@ READERS: dict[str, Reader] = {
     "zdb -m": metaslabs,
     "zpool and zfs get": properties,
     "zfs list": datasets,
+    "df": mounted,
     "zpool history -i": pool_history,
+    "commands": commands,
     "zpool events": pool_events,
     "zpool iostat": pool_iostat,
     "zpool iostat -w or -r": pool_histograms,

@@ -11,7 +11,9 @@ COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"
 _N = rf"(?:\d{{1,4}}|{'|'.join(COUNTS)})"
 _START = r"(?<![\w.,-])"
 _SIZE = r"(?P<size>\d{1,5}(?:\.\d{1,3})?)[ -]?(?P<unit>[GT])(?P<binary>i?)(?P<byte>B?)(?![\w/])"
-_NO_DATA = r"(?! (?:of )?(?:data|used|stored|full|free|alloc\w*|usable|in use|written)\b)"
+_NO_DATA = (
+    r"(?! (?:of )?(?:data|used|stored|full|free|left|avail\w*|remaining|alloc\w*|usable|in use|written)\b)"
+)
 _KINDS = r"(?:raid[ -]?z|z[1-3]\b|raid[ -]?(?:5|6|10)\b|mirror)"
 _RAIDZ = r"raid[ -]?z(?:[ -]?[1-3])?"
 _NOT_IN_VDEVS = rf"(?!.*\bin {_N}(?: ?x)? (?:\w+ )?vdevs\b)"
@@ -67,6 +69,15 @@ DATA = _form(
     r" (?P<said>alloc(?:ated)?|data|used|stored|written|in use|full)\b"
 )
 """How much a pool holds: ALLOC, else data without parity."""
+FREE = _form(
+    rf"{_START}(?P<amount>{_AMOUNT})(?: of)?(?: space)?"
+    r" (?P<said>free|left|avail(?:able)?|remaining)\b(?: (?P<space>space))?"
+)
+"""How much data it has room for."""
+PART_OF = _form(
+    rf"{_START}(?P<part>{_AMOUNT}) (?P<said>used|full|alloc(?:ated)?|in use)(?P<of> of| out of| ?/) ?"
+    rf"(?P<whole>{_AMOUNT})(?: (?P<more>total|usable))?"
+)
 PART_FULL = _form(
     r"\b(?:about |roughly )?(?P<part>half|(?:a |one |1 )?third|(?:a |one )?quarter|two thirds"
     r"|three quarters)[ -](?P<said>full|used)\b"
@@ -77,8 +88,9 @@ FACTS = {
     "frag": _form(rf"{_START}(?P<frag>\d{{1,3}} ?%) (?P<said>frag\w*)"),
     "free": _form(rf"{_START}(?P<free>\d{{1,3}}) ?(?P<sign>%) (?P<said>free)\b"),
     "fill": _form(
-        rf"{_START}(?P<fill>\d{{1,3}}(?:\.\d+)?) ?(?P<sign>%)(?! (?:of|done|compress))"
-        r"(?: (?P<said>full|used))?"
+        rf"(?:\b(?P<is>used|usage|capacity|utili[sz]ation|cap)[ :]{{1,2}})?{_START}"
+        r"(?P<fill>\d{1,3}(?:\.\d+)?) ?(?P<sign>%)(?! (?:of|done|compress))"
+        r"(?: (?P<said>full|used|capacity|cap|utili[sz]ation|usage)\b)?"
     ),
     "memory": _form(rf"{_START}(?P<memory>\d{{1,4}} ?[GT])(?P<unit>i?B?)(?: of)? (?P<said>ram|memory)\b"),
     "recordsize": _form(
