@@ -41,6 +41,11 @@ def later(moment: datetime | None, seconds: float) -> datetime | None:
         return None
 
 
+def dated(then: datetime, known: datetime) -> str:
+    """Return a moment in words, with its year where another moment that the reader knows lies in another."""
+    return f"{then:%a %d %b %H:%M}" if then.year == known.year else f"{then:%a %d %b %Y %H:%M}"
+
+
 @dataclass(frozen=True, slots=True)
 class Weighed:
     """One status against what worlds would have shown.

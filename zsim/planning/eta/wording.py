@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from zsim.base.units import format_duration, format_fraction
 from zsim.observe.pool_import.gaps import remedy_of
 from zsim.planning.eta.reasons import FAST, MINUTE, SETTLED, SLOW
-from zsim.planning.eta.records import EtaAnswer, later
+from zsim.planning.eta.records import EtaAnswer, dated, later
 from zsim.scenario.words import in_words
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ NO_ESTIMATE = "zpool gives no estimate; what is left over its mean rate is"
 NO_FIELD = "no such field"
 WHOLE_TIMES = 10.0
 """From so many times on a pace is told in whole numbers."""
+ROUGH_TIMES = 1000.0
+"""And from so many on with two digits."""
 LOUD = (
     "NOT KNOWN",
     "CONTRADICTS",
@@ -181,12 +183,15 @@ def _time(seconds: float) -> str:
 
 
 def _times(factor: float) -> str:
-    return f"{factor:.1f} times" if factor < WHOLE_TIMES else f"{factor:.0f} times"
+    if factor < WHOLE_TIMES:
+        return f"{factor:.1f} times"
+    # No digits that nobody could know: a scan that all but stands is millions of times slower.
+    return f"{factor:.0f} times" if factor < ROUGH_TIMES else f"some {float(f'{factor:.1e}'):,.0f} times"
 
 
 def _moment(at: datetime, seconds: float) -> str:
     then = later(at, seconds)
-    return f"{then:%a %d %b %H:%M}" if then is not None else NO_CALENDAR
+    return dated(then, at) if then is not None else NO_CALENDAR
 
 
 def as_text(answer: EtaAnswer) -> str:
