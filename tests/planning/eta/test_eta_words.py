@@ -13,6 +13,7 @@ from zsim.base.errors import InputError
 from zsim.observe.pool_import.importing import import_pasted
 from zsim.observe.zpool.status import read_status
 from zsim.observe.zpool.status_json import read_status_json
+from zsim.planning.eta import reading
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.reading import read_paste
 from zsim.planning.eta.reasons import (
@@ -111,6 +112,16 @@ def worry_until(days):
     left = Span(HOUR, 2 * HOUR, days * 24 * HOUR)
     scan = RunningScan(kind="resilver", format="0.8-2.1", scanned=3, issued=2, total=1 << 45)
     return worries(SimpleNamespace(parts={}), "repair", left, datetime(2026, 11, 22), scan, HOUR)[-1]
+
+
+def test_how_to_tell_the_layout_is_a_whole_sentence():
+    """It was cut out of brackets: "add the output of zpool status or zdb -C for the pool): mirror2 is assumed"."""
+    scan = "resilver in progress since Mon Jul 27 03:36:48 2026"
+    found, notes = reading._imported(f"  pool: tank\n  scan: {scan}\n", (), None, "mirror2", ())
+    assert found is None
+    words = answer(notes=tuple(notes), missing=("the size of the drives",))
+    assert "To tell it, add the output of zpool status or zdb -C for the pool. zpool says" in words
+    assert "could be read; mirror2 is assumed: layout is missing" in answer(notes=tuple(notes))
 
 
 def test_a_pace_that_is_millions_of_times_slower_has_two_digits():

@@ -464,7 +464,7 @@ def _imported(
     except InputError as error:
         return None, [
             "NOT KNOWN: the layout, the drives and the record size. Nothing of the pool but its scan could"
-            f" be read ({str(error).rstrip('.')}): {assumed} is assumed"
+            f" be read; {assumed} is assumed: {str(error).rstrip('.')}"
         ]
     return found, list(found.notes)
 
