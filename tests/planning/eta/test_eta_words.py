@@ -114,14 +114,19 @@ def worry_until(days):
     return worries(SimpleNamespace(parts={}), "repair", left, datetime(2026, 11, 22), scan, HOUR)[-1]
 
 
-def test_how_to_tell_the_layout_is_a_whole_sentence():
-    """It was cut out of brackets: "add the output of zpool status or zdb -C for the pool): mirror2 is assumed"."""
-    scan = "resilver in progress since Mon Jul 27 03:36:48 2026"
-    found, notes = reading._imported(f"  pool: tank\n  scan: {scan}\n", (), None, "mirror2", ())
-    assert found is None
+def test_how_to_tell_the_layout_is_a_whole_sentence(monkeypatch):
+    """It was cut out of brackets: "add the output of zpool status or zdb -C): mirror2 is assumed"."""
+    add = "add the output of zpool status or zdb -C for the pool"
+
+    def without_vdevs(*given, **named):
+        raise InputError("layout", None, "zpool status shows no vdev that holds data", add)
+
+    monkeypatch.setattr(reading, "import_beside", without_vdevs)
+    _, notes = reading._imported("a status", (), None, "mirror2", ())
     words = answer(notes=tuple(notes), missing=("the size of the drives",))
-    assert "To tell it, add the output of zpool status or zdb -C for the pool. zpool says" in words
-    assert "could be read; mirror2 is assumed: layout is missing" in answer(notes=tuple(notes))
+    assert f"To tell it, {add}. zpool says" in words
+    why = f"layout is missing: zpool status shows no vdev that holds data; {add}."
+    assert f"could be read; mirror2 is assumed: {why}" in answer(notes=tuple(notes))
 
 
 def test_a_pace_that_is_millions_of_times_slower_has_two_digits():
