@@ -81,6 +81,7 @@ def test_of_equal_statuses_the_last_counts_unless_the_scan_stands_still() -> Non
     assert told_once([scan(6, 8.0), first, again, later], stands=True) == (scan(6, 8.0), first)
     assert stands_still(lately_of([first, again, later]))
     assert not stands_still(lately_of([first, scan(7.1, 9.0)]))
+    assert stands_still(lately_of([first, scan(0, 9.0, at=BEGIN + timedelta(hours=7, minutes=10))]))
     assert not stands_still(lately_of([first, scan(8, 9.2)]))
 
 
