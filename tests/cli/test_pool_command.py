@@ -47,6 +47,17 @@ def test_block_sizes_of_one_s_own_are_used(tmp_path: Path, capsys: pytest.Captur
     assert "no column psize" in err
 
 
+def test_what_was_written_again_since_an_expansion_takes_less_space(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`--rewritten` was passed over: the blocks shown had all the width from before the expansion."""
+    words = ("pool", "show", "--layout", "raidz1x4+1", "--drive-size", "20GB", "--fill", "0.5", "--json")
+    old, new = (json.loads(zsim(capsys, *words, "--rewritten", share)[1]) for share in ("0", "100%"))
+    assert old["fill"] == pytest.approx(new["fill"], rel=0.01)
+    # Records of 128K: 4 columns take 4/3 of them, 5 take 5/4.
+    assert new["data_blocks"] > 1.05 * old["data_blocks"]
+
+
 def test_a_picture_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "pool.svg"
     code, _, err = zsim(capsys, *POOL, "--plot", str(path))

@@ -9,6 +9,7 @@ import pytest
 import zsim
 from tests.pastes import RAIDZ2, status
 from zsim.planning.eta.lately import lately_of, stands_still, told_once
+from zsim.planning.eta.records import RecentPace
 from zsim.scenario.evidence import RunningScan
 
 BEGIN = datetime(2026, 11, 26, 2)
@@ -80,6 +81,7 @@ def test_of_equal_statuses_the_last_counts_unless_the_scan_stands_still() -> Non
     assert told_once([scan(6, 8.0), first, again, later], stands=True) == (scan(6, 8.0), first)
     assert stands_still(lately_of([first, again, later]))
     assert not stands_still(lately_of([first, scan(7.1, 9.0)]))
+    assert stands_still(lately_of([first, scan(0, 9.0, at=BEGIN + timedelta(hours=7, minutes=10))]))
     assert not stands_still(lately_of([first, scan(8, 9.2)]))
 
 
@@ -140,3 +142,9 @@ def test_the_answer_has_it_in_text_and_json() -> None:
     assert isinstance(told, dict)
     assert told["slower"] == pytest.approx(6.43, abs=0.01)
     assert zsim.eta(f"Thu Nov 26 10:00:00 2026\n{eight}").to_dict()["lately"] is None
+
+
+def test_a_rate_below_a_kibibyte_has_its_unit_and_a_large_factor_two_digits() -> None:
+    told = RecentPace(86_400.0, 93.4 * 86_400.0, 6935.1, None).words()
+    assert told == "93.4B/s in the last 1 d, some 6,900 times slower than before"
+    assert "2.5 times faster" in RecentPace(600.0, 6e9, 0.4, None).words()

@@ -42,6 +42,7 @@ def populate(case: Case, *, max_blocks: int = DEFAULT_BLOCKS) -> AgedPool:
         case.frag,
         size=MiniatureSize(max_blocks),
         seed=case.seed,
+        rewritten=case.rewritten,
         frag_of=case.frag_of,
     )
     if case.facts.free_space is None:

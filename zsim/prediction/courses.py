@@ -45,6 +45,7 @@ from zsim.prediction.progress.course import (
     KNOWN_SHARE,
     Course,
     OpenShare,
+    Shape,
     recorded_shape,
     sampled_shape,
     straight,
@@ -157,19 +158,7 @@ class CourseWork(Work):
         factor = time_s / max(result.time_s, 1e-9)
         active = max(result.visit_s + result.issue_s, 1e-9)
         visit = result.visit_s * (1.0 + result.sync_s / active) * factor
-        shape = sampled_shape(result.run)
-        kind, _, number = busiest(result)
-        drive = result.model.leaves[number if kind != "link" else 0].drive
-        in_order = kept.tile and one_sweep(world)
-        if world.operation == "rebuild":
-            # A few metaslabs stand for hundreds, which follow one another from the outer tracks on.
-            shape, in_order = replace(straight(), tail=shape.tail), True
-        if in_order and len(drive.zone_rates) > 1:
-            row = result.run.leaves[number if kind != "link" else 0]
-            moving = float(row["transfer"]) / max(result.run.end, 1e-9)
-            shape = with_zones(
-                shape, drive.zone_rates, moving, min(1.0, progress_number("layout.reach") * world.fill)
-            )
+        shape = _shape(kept, world)
         # The tail of a sample is that of its last txgs, which come once in the real run too.
         tail = closing_s(world, result.run.end * shape.tail / (1.0 + shape.tail))
         tail = min(tail, 0.5 * (time_s - visit))
@@ -196,6 +185,24 @@ class CourseWork(Work):
             if is_small(self.case)
             else min(1.0, transfer_s(result) / max(time_s - visit - tail, 1e-9)),
         )
+
+
+def _shape(kept: _Kept, world: Case) -> Shape:
+    """Return how the issue phase of a run gets on, with the zones of the drive that sets the pace."""
+    result = kept.result
+    shape = sampled_shape(result.run)
+    kind, _, number = busiest(result)
+    drive = result.model.leaves[number if kind != "link" else 0].drive
+    in_order = kept.tile and one_sweep(world)
+    if world.operation == "rebuild":
+        # A few metaslabs stand for hundreds, which follow one another from the outer tracks on.
+        shape, in_order = replace(straight(), tail=shape.tail), True
+    if not in_order or len(drive.zone_rates) <= 1:
+        return shape
+    row = result.run.leaves[number if kind != "link" else 0]
+    moving = float(row["transfer"]) / max(result.run.end, 1e-9)
+    reach = min(1.0, progress_number("layout.reach") * world.fill)
+    return with_zones(shape, drive.zone_rates, moving, reach)
 
 
 def _sick(case: Case) -> float:

@@ -13,6 +13,7 @@ from zsim.base.errors import InputError
 from zsim.observe.pool_import.importing import import_pasted
 from zsim.observe.zpool.status import read_status
 from zsim.observe.zpool.status_json import read_status_json
+from zsim.planning.eta import reading
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.reading import read_paste
 from zsim.planning.eta.reasons import (
@@ -23,6 +24,7 @@ from zsim.planning.eta.reasons import (
     hangs,
     slow_reasons,
     stuck,
+    worries,
     zpool_remaining,
     zpool_why,
 )
@@ -95,6 +97,41 @@ def test_a_scan_that_does_nothing_is_said_first_and_has_no_pace():
 
 def test_times_below_a_second_are_not_told_in_milliseconds():
     assert "less than a second" in answer(remaining_s=Span(0.03, 0.2, 0.95), zpool_remaining_s=None)
+
+
+def test_a_date_in_another_year_has_its_year():
+    """A scan that all but stands was said to be done by "Mon 14 May": of which year, nobody could tell."""
+    words = answer(remaining_s=Span(HOUR, 30 * 24 * HOUR, 600 * 24 * HOUR))
+    assert "80 % interval (p10-p90): Sun 22 Nov 01:00 to Fri 14 Jul 2028 00:00" in words
+    assert "done about Tue 22 Dec 00:00" in words
+    assert worry_until(600) == "if it has not finished by Fri 14 Jul 2028 00:00: nine in ten such scans have"
+    assert worry_until(30) == "if it has not finished by Tue 22 Dec 00:00: nine in ten such scans have"
+
+
+def worry_until(days):
+    left = Span(HOUR, 2 * HOUR, days * 24 * HOUR)
+    scan = RunningScan(kind="resilver", format="0.8-2.1", scanned=3, issued=2, total=1 << 45)
+    return worries(SimpleNamespace(parts={}), "repair", left, datetime(2026, 11, 22), scan, HOUR)[-1]
+
+
+def test_how_to_tell_the_layout_is_a_whole_sentence(monkeypatch):
+    """It was cut out of brackets: "add the output of zpool status or zdb -C): mirror2 is assumed"."""
+    add = "add the output of zpool status or zdb -C for the pool"
+
+    def without_vdevs(*given, **named):
+        raise InputError("layout", None, "zpool status shows no vdev that holds data", add)
+
+    monkeypatch.setattr(reading, "import_beside", without_vdevs)
+    _, notes = reading._imported("a status", (), None, "mirror2", ())
+    words = answer(notes=tuple(notes), missing=("the size of the drives",))
+    assert f"To tell it, {add}. zpool says" in words
+    why = f"layout is missing: zpool status shows no vdev that holds data; {add}."
+    assert f"could be read; mirror2 is assumed: {why}" in answer(notes=tuple(notes))
+
+
+def test_a_pace_that_is_millions_of_times_slower_has_two_digits():
+    assert "Pace: some 760,000,000 times slower" in answer(pace=760670999.0)
+    assert "Pace: 153 times slower" in answer(pace=153.2)
 
 
 def test_what_is_varied_is_not_called_a_default():

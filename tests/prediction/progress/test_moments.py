@@ -23,6 +23,7 @@ from zsim.prediction.progress.moments import (
     PoolFacts,
     State,
     adapted,
+    by_latest_total,
     clock_of,
     history_of,
     in_rounds,
@@ -32,6 +33,7 @@ from zsim.prediction.progress.moments import (
     with_clocks,
 )
 from zsim.prediction.progress.noise import Stretch, fitted_noise
+from zsim.prediction.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan
 
 NOISE = fitted_noise()
@@ -535,3 +537,42 @@ def test_rates_have_begun_anew_where_that_is_the_likelier_change_of_the_pace(
     assert told(0.0, gone=0.0), "no time passes while bytes are done"
     assert not told(edge * 9.0, gained=0.0, gone=1.0)
     assert not told(edge * 9.0, done=0.0)
+
+
+OLDER: dict[str, Any] = {"format": "legacy", "total_issue": None}
+
+
+def test_what_goes_on_beyond_its_total_was_not_at_its_end_before() -> None:
+    """At 100 %, and four hours later at 104 %: it was done "in 0 s", p10 to p90, though it ran."""
+    seen = [scan(scanned=10 * T, elapsed=1e4, **OLDER), scan(scanned=10.5 * T, elapsed=2.4e4, **OLDER)]
+    world, facts = course(visit_s=0.0), PoolFacts(sorted=False)
+    history = history_of(seen, world, facts, NOISE)
+    assert history is not None
+    assert (history.known_s, history.idle_s) == (2.4e4, 0.0)
+    assert [stretch.seconds for stretch in history.stretches] == [1e4, 1.4e4]
+    done = done_cells(1.0, 10 / 10.5)
+    assert history.stretches[0].cells == pytest.approx(done)
+    assert history.stretches[1].cells == pytest.approx(done_cells(1.0, 1.0) - done)
+    found = remaining([world], seen, facts)
+    low, middle, high = found.left()
+    assert 0.0 < low < middle < high
+    assert found.total()[0] > 2.4e4
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "total"),
+    [
+        ({"scanned": 10 * T}, {"scanned": 9 * T}, 10 * T),
+        ({"scanned": 5 * T}, {"scanned": 10 * T}, 10 * T),
+        ({"scanned": 5 * T}, {"scanned": 12 * T}, 12 * T),
+        # Of a rebuild the total is estimated anew.
+        ({"scanned": 5 * T}, {"scanned": 6 * T, "total": 11 * T}, 11 * T),
+        ({"scanned": 5 * T, "total": 11 * T}, {"scanned": 6 * T}, 11 * T),
+        ({"scanned": 5 * T, "total": None}, {"scanned": 12 * T}, None),
+    ],
+)
+def test_totals_are_at_least_what_the_latest_status_has(
+    first: dict[str, Any], last: dict[str, Any], total: float | None
+) -> None:
+    assert by_latest_total([scan(**OLDER | first), scan(**OLDER | last)])[0].total == total
+    assert by_latest_total([]) == []

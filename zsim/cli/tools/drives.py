@@ -79,33 +79,7 @@ def show_command(name: str, drive_size: str | None, as_json: bool) -> None:
             }
         )
         return
-    from rich.console import Group
-    from rich.text import Text
-
-    from zsim.prediction.answer.tables import Grid, rich_table
-
-    rows = tuple(
-        (
-            key,
-            f"{_plain(q.value)} {'' if q.unit == '1' else q.unit}".rstrip(),
-            q.kind,
-            format_percent(q.uncertainty) if q.uncertainty else "",
-            q.source,
-        )
-        for key, q in drive.quantities.items()
-    )
-    parts: list[RenderableType] = [
-        Text(
-            f"{drive.vendor} {drive.model}".removeprefix("generic ")
-            + f" ({drive.drive_class}, {drive.recording})",
-            style="bold",
-        ),
-        *([Text(drive.note)] if drive.note else []),
-        rich_table(Grid(("parameter", "value", "kind", "+-", "source"), rows, frozenset({1, 3}))),
-        Text("\nWhat follows", style="bold"),
-        *(Text(line) for line in derived_lines(drive, derived)),
-    ]
-    show(Group(*parts, *_observed_parts(drive, derived)))
+    show_drive(drive, derived)
 
 
 @command.command("plot", short_help="Draw zones, seeks and random reads of a drive.")
@@ -333,6 +307,37 @@ def _modelled(drive: DriveModel, derived: Derived) -> dict[str, str]:
     if "seconds_to_fill" in writes:
         found["write_mean_rate"] = f"{drive.capacity_bytes / writes['seconds_to_fill'] / 1e6:,.0f} MB/s"
     return found
+
+
+def show_drive(drive: DriveModel, derived: Derived) -> None:
+    """Print the numbers of a drive with their sources, and what follows from them."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from zsim.prediction.answer.tables import Grid, rich_table
+
+    rows = tuple(
+        (
+            key,
+            f"{_plain(q.value)} {'' if q.unit == '1' else q.unit}".rstrip(),
+            q.kind,
+            format_percent(q.uncertainty) if q.uncertainty else "",
+            q.source,
+        )
+        for key, q in drive.quantities.items()
+    )
+    parts: list[RenderableType] = [
+        Text(
+            f"{drive.vendor} {drive.model}".removeprefix("generic ")
+            + f" ({drive.drive_class}, {drive.recording})",
+            style="bold",
+        ),
+        *([Text(drive.note)] if drive.note else []),
+        rich_table(Grid(("parameter", "value", "kind", "+-", "source"), rows, frozenset({1, 3}))),
+        Text("\nWhat follows", style="bold"),
+        *(Text(line) for line in derived_lines(drive, derived)),
+    ]
+    show(Group(*parts, *_observed_parts(drive, derived)))
 
 
 def _sized(name: str, drive_size: str | None) -> DriveModel:

@@ -28,6 +28,7 @@ from zsim.observe.zpool import status_json, truenas
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, read_status, recognises, under_one_name
 from zsim.observe.zpool.vdev_tree import GONE
+from zsim.planning.eta.records import dated
 from zsim.prediction.progress.healing import is_open
 from zsim.prediction.progress.metadata_only import of_metadata
 from zsim.prediction.progress.moments import clock_of, with_clocks
@@ -249,7 +250,7 @@ def _halted(status: PoolStatus, scan: Scan) -> list[str]:
     if scan.elapsed is not None or begun is None or ended is None or ended <= begun:
         return [told]
     return [
-        f"{told}. It is assumed to have run without another pause from {begun:%a %d %b %H:%M} to"
+        f"{told}. It is assumed to have run without another pause from {dated(begun, ended)} to"
         f" {ended:%a %d %b %H:%M}"
     ]
 
@@ -416,10 +417,12 @@ def _begun_again(found: Sequence[tuple[PoolStatus, Scan]], scan: Scan) -> list[s
     if not before:
         return []
     status, last = max(before, key=lambda pair: (pair[1].at or datetime.min, pair[1].issued or 0))
+    assert last.at is not None
+    assert scan.at is not None
     share = f" and was {format_fraction(last.done)} done" if last.done is not None else ""
     when = f" at {status.at:%a %d %b %H:%M}" if status.at is not None and share else ""
     return [
-        f"an earlier {scan.function} began on {last.at:%a %d %b %H:%M}{share}{when}; this one began on"
+        f"an earlier {scan.function} began on {dated(last.at, scan.at)}{share}{when}; this one began on"
         f" {scan.at:%a %d %b %H:%M}: it has restarted, or is a further pass, and earlier progress does not"
         " count (zpool history -i and zpool events show what started it)"
     ]
@@ -475,7 +478,7 @@ def _imported(
     except InputError as error:
         return None, [
             "NOT KNOWN: the layout, the drives and the record size. Nothing of the pool but its scan could"
-            f" be read ({str(error).rstrip('.')}): {assumed} is assumed"
+            f" be read; {assumed} is assumed: {str(error).rstrip('.')}"
         ]
     return found, list(found.notes)
 

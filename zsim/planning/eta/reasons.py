@@ -12,7 +12,7 @@ from zsim.base.constants import constant
 from zsim.base.units import format_bytes, format_duration
 from zsim.case.case import Case
 from zsim.observe.pool_import.layout import waits_words
-from zsim.planning.eta.records import Span, later
+from zsim.planning.eta.records import Span, dated, later
 from zsim.pool.recipes.histories import history_names
 from zsim.prediction.api import RUNS_DECIDE, SLOWEST_COPY
 from zsim.prediction.progress.case_priors import one_sweep, sorted_at_once
@@ -277,7 +277,7 @@ def _moment(at: datetime | None, seconds: float) -> str:
     then = later(at, seconds)
     if at is None or then is None:
         return f"{format_duration(seconds)} after this status"
-    return then.strftime("%H:%M") if then.date() == at.date() else then.strftime("%a %d %b %H:%M")
+    return then.strftime("%H:%M") if then.date() == at.date() else dated(then, at)
 
 
 def _at(at: datetime | None, seconds: float) -> str:

@@ -41,6 +41,24 @@ def later(moment: datetime | None, seconds: float) -> datetime | None:
         return None
 
 
+WHOLE_TIMES = 10.0
+"""From so many times on a pace is told in whole numbers."""
+ROUGH_TIMES = 1000.0
+"""And from so many on with two digits."""
+
+
+def times_words(factor: float) -> str:
+    """Return how many times slower or faster, with no digits that nobody could know."""
+    if factor < WHOLE_TIMES:
+        return f"{factor:.1f} times"
+    return f"{factor:.0f} times" if factor < ROUGH_TIMES else f"some {float(f'{factor:.1e}'):,.0f} times"
+
+
+def dated(then: datetime, known: datetime) -> str:
+    """Return a moment in words, with its year where another moment that the reader knows lies in another."""
+    return f"{then:%a %d %b %H:%M}" if then.year == known.year else f"{then:%a %d %b %Y %H:%M}"
+
+
 @dataclass(frozen=True, slots=True)
 class Weighed:
     """One status against what worlds would have shown.
@@ -99,8 +117,9 @@ class RecentPace:
             return f"nothing was done in {span}"
         factor, way = (self.slower, "slower") if self.slower > 1.0 else (1.0 / self.slower, "faster")
         rate = format_bytes(self.done_bytes / self.seconds)
+        unit = "" if rate[-1].isalpha() else "B"
         stays = f"; at this pace, {format_duration(self.remaining_s)} are left" if self.remaining_s else ""
-        return f"{rate}/s in {span}, {factor:.1f} times {way} than before{stays}"
+        return f"{rate}{unit}/s in {span}, {times_words(factor)} {way} than before{stays}"
 
 
 @dataclass(frozen=True, slots=True)

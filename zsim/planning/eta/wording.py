@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from zsim.base.units import format_duration, format_fraction
 from zsim.observe.pool_import.gaps import remedy_of
 from zsim.planning.eta.reasons import FAST, MINUTE, SETTLED, SLOW
-from zsim.planning.eta.records import EtaAnswer, later
+from zsim.planning.eta.records import EtaAnswer, dated, later, times_words
 from zsim.scenario.words import in_words
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ AGREES = 1.5
 """Two times of which neither is longer by more agree."""
 NO_ESTIMATE = "zpool gives no estimate; what is left over its mean rate is"
 NO_FIELD = "no such field"
-WHOLE_TIMES = 10.0
-"""From so many times on a pace is told in whole numbers."""
 LOUD = (
     "NOT KNOWN",
     "CONTRADICTS",
@@ -169,9 +167,9 @@ def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     elif answer.pace is None:
         yield "Pace: too early to tell whether it is slower or faster than pools like this one.", ""
     elif answer.pace >= SLOW:
-        yield f"Pace: {_times(answer.pace)} slower than the median simulated pool.", ""
+        yield f"Pace: {times_words(answer.pace)} slower than the median simulated pool.", ""
     elif answer.pace <= FAST:
-        yield f"Pace: {_times(1.0 / answer.pace)} faster than the median simulated pool.", ""
+        yield f"Pace: {times_words(1.0 / answer.pace)} faster than the median simulated pool.", ""
     else:
         yield "Pace: as expected for a pool like this one.", ""
 
@@ -180,13 +178,9 @@ def _time(seconds: float) -> str:
     return format_duration(seconds) if seconds >= 1.0 or seconds <= 0.0 else "less than a second"
 
 
-def _times(factor: float) -> str:
-    return f"{factor:.1f} times" if factor < WHOLE_TIMES else f"{factor:.0f} times"
-
-
 def _moment(at: datetime, seconds: float) -> str:
     then = later(at, seconds)
-    return f"{then:%a %d %b %H:%M}" if then is not None else NO_CALENDAR
+    return dated(then, at) if then is not None else NO_CALENDAR
 
 
 def as_text(answer: EtaAnswer) -> str:

@@ -459,21 +459,7 @@ def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, .
             f"{case.release.name} never finishes a resilver that meets an unreadable block: it restarts "
             "until the block's file and snapshots are deleted (fixed in OpenZFS 2.0)"
         )
-    count = missing_at_first(case)
-    if count > 1:
-        left = case.layout.vdevs[0].tolerance - count
-        found.append(
-            f"the repair begins with {count} drives of the vdev missing: "
-            + (f"{left} more may fail" if left > 0 else "none may fail")
-        )
-    elsewhere = missing_elsewhere(case.scenario.evidence or (), case.layout.vdevs[0].children)
-    if elsewhere and not told:
-        names = ", ".join(each.drive for each in elsewhere[:3])
-        more = f" and {len(elsewhere) - 3} more" if len(elsewhere) > 3 else ""
-        found.append(
-            f"{names}{more} of other vdevs {'is' if len(elsewhere) == 1 else 'are'} missing too, which is"
-            " not counted: until they are replaced, the pool is likelier to be lost than stated here"
-        )
+    found += _missing_drives(case, told)
     runs = any(isinstance(each, RunningScan) for each in case.scenario.evidence or ())
     if runs and not told and case.operation != "scrub" and (inputs.hours is None or inputs.detect is None):
         found.append(
@@ -498,6 +484,27 @@ def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, .
             " than is counted here"
         )
     return tuple(found)
+
+
+def _missing_drives(case: Case, told: bool) -> list[str]:
+    """Return what is to be known of drives that are missing beside the first."""
+    found = []
+    count = missing_at_first(case)
+    if count > 1:
+        left = case.layout.vdevs[0].tolerance - count
+        found.append(
+            f"the repair begins with {count} drives of the vdev missing: "
+            + (f"{left} more may fail" if left > 0 else "none may fail")
+        )
+    elsewhere = missing_elsewhere(case.scenario.evidence or (), case.layout.vdevs[0].children)
+    if elsewhere and not told:
+        names = ", ".join(each.drive for each in elsewhere[:3])
+        more = f" and {len(elsewhere) - 3} more" if len(elsewhere) > 3 else ""
+        found.append(
+            f"{names}{more} of other vdevs {'is' if len(elsewhere) == 1 else 'are'} missing too, which is"
+            " not counted: until they are replaced, the pool is likelier to be lost than stated here"
+        )
+    return found
 
 
 def slower(hours: Quantiles, planned: PlannedRepair | None) -> tuple[str, ...]:

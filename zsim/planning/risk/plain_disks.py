@@ -10,7 +10,7 @@ from zsim.planning.risk.records import Chance, Grades
 from zsim.planning.risk.reliability import Spread
 from zsim.scenario.layout import Layout
 
-OF_REPAIRS = ("correlation", "spare", "detect", "scrub", "age")
+NOTES_OF_REPAIRS = ("correlation", "spare", "detect", "scrub", "age")
 """What is assumed of repairs, of a second failure and of latent errors that wait for one."""
 COPIES = (
     "files are stored once (copies=1): an unreadable sector costs the file that it is in, and zpool status -v"
@@ -42,7 +42,7 @@ def plain_words(layout: Layout, hours: float | None) -> tuple[str, ...]:
 
 def without_repairs(known: Unknowns) -> Unknowns:
     """Return the inputs of a pool in which nothing is repaired: those of failures and latent errors alone."""
-    notes = {name: text for name, text in known.notes.items() if name not in OF_REPAIRS}
+    notes = {name: text for name, text in known.notes.items() if name not in NOTES_OF_REPAIRS}
     none = Spread.exactly(0.0)
     one = Spread.exactly(1.0)
     return replace(known, correlation=one, delay=none, hours=none, notes={**notes, "copies": COPIES})

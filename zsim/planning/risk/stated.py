@@ -12,7 +12,7 @@ from zsim.planning.risk.question import RiskInputs
 from zsim.planning.risk.records import rounded
 
 NOT_TOLD = ("seed",)
-OF_REPAIRS = (
+INPUTS_OF_REPAIRS = (
     "hours", "mttr", "correlation", "correlation_law", "scrub", "detect", "spare", "stress", "erc",
     "discipline",
 )  # fmt: skip
@@ -56,7 +56,7 @@ def idle_words(inputs: RiskInputs, *, repairs: bool = True) -> tuple[str, ...]:
 
 def _idle(inputs: RiskInputs, name: str, repairs: bool) -> str:
     """Return why an input changes nothing, in brackets; empty where it counts."""
-    if not repairs and name in OF_REPAIRS:
+    if not repairs and name in INPUTS_OF_REPAIRS:
         return f" ({CHANGES_NOTHING}: without redundancy the first failure decides)"
     no_scrubs = inputs.latent and inputs.scrub is not None and math.isinf(inputs.scrub)
     idle = {

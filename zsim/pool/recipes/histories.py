@@ -157,6 +157,8 @@ def _history(data: Mapping[str, object], path: Path) -> History:
     )
 
 
+MOST_SIGMA = 10.0
+"""At this, sizes one standard deviation apart differ 22,000 times: all files are as `low` or `high`."""
 _AGEING = {"rounds": "1", "overwritten": "1", "removed": "1", "datasets": "1", "snapshots": "1"}
 
 
@@ -212,6 +214,9 @@ def _files(data: Mapping[str, object], path: Path) -> FileSizes:
     sigma = _number(data, "files.sigma", path, "1")
     if not 0 < size["low"] <= size["mean"] <= size["high"]:
         raise InputError(f"{path.name}: files.mean", size["mean"], "it lies between low and high", "")
+    if sigma > MOST_SIGMA:
+        allowed = f"the standard deviation of the logarithms of file sizes is at most {MOST_SIGMA:.0f}"
+        raise InputError(f"{path.name}: files.sigma", sigma, allowed, "file systems have 1 to 3")
     return FileSizes(shape, size["mean"], size["low"], size["high"], sigma)
 
 

@@ -466,7 +466,8 @@ def history_of(
     Two statuses tell more than one: the work between them took the time between them, whatever the averages
     that were printed.
     """
-    states = [state for scan in scans if (state := state_of(scan, course, facts, noise)) is not None]
+    told = by_latest_total(scans)
+    states = [state for scan in told if (state := state_of(scan, course, facts, noise)) is not None]
     if not states:
         return None
     if scans[-1].format == "rebuild" and scans[-1].kind not in MOVES:
@@ -504,6 +505,25 @@ def _slab_by_slab(states: Sequence[State]) -> list[State]:
         if state.counted > counted:
             before, counted = counted, state.counted
         found.append(replace(state, issued=max(state.issued, before)))
+    return found
+
+
+def by_latest_total(scans: Sequence[RunningScan]) -> list[RunningScan]:
+    """Return statuses of one scan whose totals are at least what the latest has come to.
+
+    A scan visits what is written meanwhile, too: at 100 % of the total that it began with it was not at its
+    end where it has gone on since (dsl_scan.c:dsl_scan_setup_sync), and of a rebuild the total is estimated
+    anew (vdev_rebuild.c:vdev_rebuild_update_bytes_est).
+    """
+    beyond = 1.0 + overshoot(scans[-1]) if scans else 1.0
+    found = []
+    for scan in scans:
+        grown = {
+            name: math.ceil(whole * beyond)
+            for name in ("total", "total_issue")
+            if (whole := getattr(scans[-1], name)) and 0 < (getattr(scan, name) or 0) < whole * beyond
+        }
+        found.append(scan.model_copy(update=grown) if grown else scan)
     return found
 
 
