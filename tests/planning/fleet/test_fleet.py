@@ -160,7 +160,7 @@ def test_two_hundred_pools_event_by_event_agree_with_the_tabulated_fleet() -> No
 
     resolved = [api._resolved(each) for each in asked.pool]
     tables = [tabulated(each, 10, quantiles) for each in asked.pool]
-    drawn = [api._worlds(each, 1) for each in asked.pool]
+    drawn, _ = api._worlds(asked, resolved, tables)
     block = next(api._blocks(asked, resolved, tables, drawn))
 
     def hours(place: int, moment: float) -> float:
