@@ -297,7 +297,6 @@ def test_drives_that_are_missing_in_other_vdevs_are_named() -> None:
     ("scenario", "words"),
     [({"layout": "raidz1x6", "release": "zol-0.7"}, "never finishes a resilver"),
      ({"layout": "raidz1x6", "old_drive": "online"}, "no redundancy is missing as long as it does"),
-     ({"layout": "raidz1x6+mirror2"}, "the vdevs differ"),
      ({"layout": "draid2:8d:24c:1s"}, "of a dRAID, drives count as missing until")],
 )  # fmt: skip
 def test_what_the_chance_does_not_hold_is_said_where_it_applies(scenario: dict[str, str], words: str) -> None:

@@ -524,6 +524,9 @@ def worth(
     layout, inputs, on_progress, **common
         As in `widest`.
     """
+    if Layout.parse(layout).is_plain:
+        allowed = "the first drive that fails takes the pool with it: no spare, scrub or faster repair helps"
+        raise InputError("layout", layout, allowed, "compare it with mirrors: zsim compare 4*disk 2*mirror2")
     asked = _inputs(inputs, common)
     context, report = Context(common, asked, 1), reporting(on_progress)
     row = base_row(context, Candidate(Layout.parse(layout), 0), None)

@@ -28,7 +28,7 @@ from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Floats
 from zsim.planning.risk.plain_disks import plain_words
 from zsim.planning.risk.question import RiskInputs, Unknowns, unknowns
 from zsim.planning.risk.reliability import Spread, number
-from zsim.planning.risk.stated import idle_words
+from zsim.planning.risk.stated import idle_words, life_words
 from zsim.planning.risk.surface import drawn_by_law
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
@@ -154,6 +154,12 @@ def _unknowns(pools: Pools) -> Unknowns:
     # In units of the table, which has the repair's quantiles by fill.
     hours = Spread.exactly(1.0) if pools.hours is not None else Spread(1.0, 0.5, 2.0)
     return unknowns(inputs, hours, pools.scenario.drive)
+
+
+def _ages(pools: Pools, years: float) -> tuple[str, ...]:
+    """Return how often the drives fail at their age, where lifetimes have a shape."""
+    known = _unknowns(pools)
+    return life_words(pools.inputs, known.rate.middle * known.age_factor.middle, years)
 
 
 def _scores(drawn: DrawnWorlds) -> Floats:
@@ -290,6 +296,7 @@ def _answer(
             for text in (
                 *known_bugs(one),
                 *idle_words(pools.inputs, repairs=not one.layout.is_plain),
+                *_ages(pools, asked.years),
                 *plain_words(one.layout, pools.hours),
             )
         ),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
-import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import NoneType
@@ -48,7 +49,7 @@ from zsim.planning.risk.question import (
 )
 from zsim.planning.risk.records import Assumed, Grades
 from zsim.planning.risk.reliability import Spread, number
-from zsim.planning.risk.stated import stated_words
+from zsim.planning.risk.stated import life_words, stated_words
 from zsim.planning.risk.story import VdevStory, degraded_loss, rest_words, scrubs, stories_of, story_loss
 from zsim.planning.risk.surface import LossSurface, surface
 from zsim.planning.timeline.plan import Plan
@@ -71,6 +72,11 @@ TERA = 1e12
 MOST_TOLERATED = 7
 HALF_REPAIRED = 0.5
 REPAIRED = ("operation", "replace_in")
+OF_ONE_REPAIR = (
+    "evidence", "slow", "bad_sectors", "attached", "exchanged", "replace", "second_at", "old_drive", "target",
+    "new_drive", "new_drive_size",
+)  # fmt: skip
+"""Fields about the vdev under repair, and about what this repair has shown."""
 NO_REPAIR_AT_ALL = Quantiles(p50=0.0)
 NO_REPAIR = {"scrub": "a scrub", "expand": "an expansion", "remove": "a removal"}
 """Operations that are no repair, whose duration is that of no failed drive's absence."""
@@ -146,9 +152,10 @@ def risk(
     spares = case.layout.vdevs[0].spares + case.layout.spares
     known = unknowns(asked.with_spares(spares), spread, scenario.drive)
     known = without_repairs(known) if plain else known
+    others = _other_repairs(scenario, case, asked, listen, hours_of or predicted_hours)
     story = None if plan is None else _planned(plan, asked, case, report)
     report(0.8, "solving")
-    answer = _answer(case, asked, known, found, story, implied)
+    answer = _answer(case, asked, known, found, story, implied, others)
     report(1.0, "solved")
     return answer
 
@@ -274,12 +281,35 @@ def _refuse_missing(case: Case, inputs: RiskInputs) -> None:
         raise InputError(name, value, allowed, "leave it out")
 
 
-def groups(case: Case, inputs: RiskInputs) -> tuple[tuple[int, Group], ...]:
-    """Return the vdevs of a pool as groups, each with its count; the first is the one under repair."""
-    runs: dict[VdevSpec, int] = {}
-    for vdev, run in itertools.groupby(case.layout.stored):
-        runs[vdev] = runs.get(vdev, 0) + len(list(run))
-    return tuple((count, group_of(vdev, case, inputs)) for vdev, count in runs.items())
+def groups(
+    case: Case, inputs: RiskInputs, paces: Mapping[VdevSpec, float] | None = None
+) -> tuple[tuple[int, Group], ...]:
+    """Return the vdevs of a pool as groups, each with its count; the first is the one under repair.
+
+    `paces`: how long the repair of the others takes, in units of its own [1].
+    """
+    runs = Counter(case.layout.stored)
+    known = paces or {}
+    return tuple(
+        (count, dataclasses.replace(group_of(vdev, case, inputs), pace=known.get(vdev, 1.0)))
+        for vdev, count in runs.items()
+    )
+
+
+def _other_repairs(
+    scenario: Scenario, case: Case, inputs: RiskInputs, report: Report, hours_of: Hours
+) -> dict[VdevSpec, Quantiles]:
+    """Return the repairs of vdevs unlike the one that is asked about, as each is predicted."""
+    if inputs.hours is not None or inputs.mttr is not None or case.layout.is_plain:
+        return {}
+    found: dict[VdevSpec, Quantiles] = {}
+    repair = dict.fromkeys(OF_ONE_REPAIR)
+    for place, vdev in enumerate(scenario.pool_layout.vdevs):
+        if vdev in found or vdev == case.layout.vdevs[0] or vdev.is_disk or vdev.alloc_class == LOG:
+            continue
+        with contextlib.suppress(InputError):  # such as a dedup vdev: it is taken as the first one is
+            found[vdev] = hours_of(scenario.changed({**repair, "replace_in": str(place)}), report)
+    return found
 
 
 def group_of(vdev: VdevSpec, case: Case, inputs: RiskInputs) -> Group:
@@ -330,9 +360,10 @@ def _answer(
     hours: Quantiles,
     planned: PlannedRepair | None,
     implied: Collection[str],
+    others: Mapping[VdevSpec, Quantiles],
 ) -> RiskAnswer:
     method = inputs.chosen_method
-    parts = groups(case, inputs)
+    parts = groups(case, inputs, {vdev: each.p50 / hours.p50 for vdev, each in others.items()})
     drawn = surface(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
     scores, worlds = drawn.solved.scores, drawn.solved.worlds
     worlds = as_repeated(case, parts[0][1], worlds)
@@ -365,7 +396,9 @@ def _answer(
         assumptions=tuple(Assumed(field=name, text=text) for name, text in known.notes.items()),
         warnings=(
             *warnings(case, inputs, planned is not None),
+            *_unlike(case, inputs, others),
             *single_drives(case),
+            *life_words(inputs, known.rate.middle * known.age_factor.middle, inputs.years),
             *slower(hours, planned),
             *words(case, errors),
         ),
@@ -479,8 +512,6 @@ def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, .
             "the replaced drive still works: no redundancy is missing as long as it does, and the first"
             " column counts from the command to the end of the repair; the others are about drives that fail"
         )
-    if len({str(vdev) for vdev in case.layout.stored}) > 1:
-        found.append("the vdevs differ: the repair time of the first one is used for all")
     if any(kind_of(vdev.kind).has_distributed_spares for vdev in case.layout.vdevs):
         found.append(
             "of a dRAID, drives count as missing until they are rebuilt onto a distributed spare; "
@@ -492,6 +523,19 @@ def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, .
             " than is counted here"
         )
     return tuple(found)
+
+
+def _unlike(case: Case, inputs: RiskInputs, others: Mapping[VdevSpec, Quantiles]) -> tuple[str, ...]:
+    """Return how long vdevs unlike the first one are repaired, or that they are taken as it is."""
+    unlike = {vdev for vdev in case.layout.stored[1:] if vdev != case.layout.stored[0] and not vdev.is_disk}
+    if not unlike:
+        return ()
+    if not others:
+        stated = inputs.hours is not None or inputs.mttr is not None
+        return (f"the vdevs differ: the {'stated repair time' if stated else 'repair time of the first one'}"
+                " is used for all",)  # fmt: skip
+    told = ", ".join(f"{vdev} in {_length(hours)}" for vdev, hours in others.items())
+    return (f"the vdevs differ; the others are repaired as predicted: {told}",)
 
 
 def slower(hours: Quantiles, planned: PlannedRepair | None) -> tuple[str, ...]:

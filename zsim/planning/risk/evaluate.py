@@ -143,6 +143,7 @@ def loss_within(
 
 
 def _vdev_loss(group: Group, worlds: Worlds, years: float, method: Method, seed: int) -> Loss:
+    worlds = replace(worlds, hours=worlds.hours * group.pace)
     if method == "chain" or not group.tolerance:
         files, vdev = within(group, worlds, years * YEAR)
         return loss_of(group, worlds, files, vdev, np.zeros(len(worlds)))
