@@ -307,14 +307,13 @@ def alternatives(now: Plan, rules: Rules, replace_too: int | None = None, reboot
     must = replace_too is not None or reboot
     if now.scenario.get("load") and not must:
         found["stop the load now"] = [{"do": "set", "set": {"load": []}}]
+    plans: Ways = {name: {"events": [*events, *added]} for name, added in found.items()}
     for drive in () if must else _may_go_offline(now):
         gone: dict[str, object] = {"do": "offline", "vdev": vdev, "drive": drive}
-        name = f"take drive {drive} offline until the pass has ended"
-        found[name] = [gone, {**gone, "do": "online", "when": "quiet"}]
-    plans: Ways = {
-        name: {"events": [*added[:1], *events, *added[1:]] if running is None else [*events, *added]}
-        for name, added in found.items()
-    }
+        back = {**gone, "do": "online", "when": "quiet"}
+        # Where nothing runs yet it goes before the repair begins.
+        told = [*events, gone, back] if running is not None else [gone, *events, back]
+        plans[f"take drive {drive} offline until the pass has ended"] = {"events": told}
     ways, orders = _rebuild_or_resilver(now, rules), _one_after_another(now)
     # A healing resilver replaces all at once.
     ways |= {name: changes for name, changes in orders.items() if not ways or name != AT_ONCE}

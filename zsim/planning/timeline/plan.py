@@ -261,7 +261,7 @@ class Plan(_Part):
             _check_event(event, layout, f"events[{place}]")
         if (running := self.running_as_stated) is not None:
             _check_running(running, layout)
-        if self.at_once > 1 and not any(event.each for event in self.events):
+        if self.at_once > 1 and self.events and not any(event.each for event in self.events):
             allowed = "it is about events that concern each drive of a vdev in turn, and the plan has none"
             remedy = "leave it out, or take the procedure grow-vdev; replace-at-once replaces two in one pass"
             raise InputError("at_once", self.at_once, allowed, remedy)

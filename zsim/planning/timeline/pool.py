@@ -14,11 +14,9 @@ from zsim.planning.timeline.passes import Passes, PassTimes, facts
 from zsim.planning.timeline.redundancy import Ledger, Slot, Target, TimelineVdev, vdevs_of
 from zsim.planning.timeline.rules import Rules, rules_of
 from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, PassKind, Steps
-from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import format_moment
-from zsim.scenario.releases.capacity import vdev_capacity
-from zsim.scenario.releases.profile import ReleaseProfile
 
 WEEK = 7 * 86400
 MOST_PASSES = 1000
@@ -36,12 +34,6 @@ def _as_drive(new: Mapping[str, object]) -> dict[str, object]:
 def _as_exchanged(drive: int, new: Mapping[str, object]) -> str:
     size = new.get("new_drive_size")
     return f"{drive}:{new.get('new_drive', '')}{'' if size is None else f'@{size}'}"
-
-
-def _has_more_metaslabs(vdev: VdevSpec, before: int, after: int, release: ReleaseProfile) -> bool:
-    """Tell whether larger drives give a vdev more whole metaslabs (vdev.c vdev_metaslab_init)."""
-    old, new = (vdev_capacity(vdev, size, release) for size in (before, after))
-    return new.asize >> old.metaslab_shift > old.metaslab_count
 
 
 def sick_drives(scenario: Scenario, vdev: int) -> tuple[int, ...]:
@@ -382,13 +374,11 @@ class Pool:
         stated, new = self.scenario_now(), vdev.slots[0].new
         before = facts(stated)
         size = facts(stated.changed(_as_drive(new))).drive_size
-        if not _has_more_metaslabs(vdev.spec, before.drive_size, size, before.release):
-            return
+        old, new_size = format_both(before.drive_size), format_both(size)
+        if size <= before.drive_size or old == new_size:
+            return  # makers of drives of one size differ by less than a metaslab or two
         words = "autoexpand" if self.autoexpand else "after zpool online -e: autoexpand is off"
-        self.tell(
-            f"{vdev.name} may grow from drives of {format_both(before.drive_size)} to {format_both(size)} "
-            f"({words})"
-        )
+        self.tell(f"{vdev.name} may grow from drives of {old} to {new_size} ({words})")
         alike = {json.dumps(slot.new, sort_keys=True) for each in self.vdevs for slot in each.slots}
         if self.autoexpand and len(alike) == 1 and stated.block_list is None:
             # All of the pool: it is one of such drives from now on, and holds what it held.
