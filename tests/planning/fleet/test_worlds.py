@@ -74,6 +74,19 @@ def test_a_weighed_chance_has_weighed_mean_and_ends() -> None:
     assert wide.low < 1.5e-4
 
 
+def test_a_small_fleet_sees_enough_failures_unless_histories_are_stated() -> None:
+    """8 drives of which 2 % fail in a year, five years: 400 failures in each of 64 worlds."""
+    pools = {"name": "a", "layout": "raidz2x8", "fill": 0.6, "hours": 24, "afr": "2%"}
+    asked = {"years": 5, "pool": [pools]}
+    rate = -np.log(0.98) * 8 * 5
+    assert zsim.fleet(asked).trials == int(64 * 400 / rate)
+    assert zsim.fleet({**asked, "trials": 70}).trials == 70
+    many = {**asked, "pool": [{**pools, "count": 100}]}
+    assert zsim.fleet(many).trials == 2000
+    changed = zsim.Fleet.from_dict(asked).changed(spares=1)
+    assert "trials" not in changed.model_fields_set, "a flag beside a file leaves it open"
+
+
 @pytest.mark.parametrize("layout", ["mirror2", "raidz2x6", "raidz3x12"])
 def test_a_fleet_of_unknown_drives_loses_as_many_vdevs_as_a_risk_says(layout: str) -> None:
     """The mean hangs on the worst worlds: of sixteen drawn evenly it was up to seven times too low."""

@@ -340,6 +340,15 @@ def test_each_kind_of_vdev_is_repaired_in_its_own_time(repaired: dict[str, str])
     assert "the vdevs differ: the stated repair time is used for all" in stated_.warnings
 
 
+@pytest.mark.parametrize(("word", "days"), [("weekly", 7), ("Monthly", 30), ("daily", 1)])
+def test_intervals_of_scrubs_have_names(word: str, days: int, capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer_of(f"risk raidz1x6 --hours 24 --scrub {word} --json", capsys)
+    assert found["inputs"]["stated"]["scrub"] == days * DAY
+    assert RiskInputs(scrub=word).scrub == days * DAY
+    pool = {"layout": "raidz1x6", "hours": 24, "scrub": word}
+    assert zsim.Fleet.from_dict({"pool": [pool]}).pool[0].inputs.scrub == days * DAY
+
+
 def test_drives_that_wear_out_are_told_at_what_rate_they_fail_at_their_age() -> None:
     """A rate of 3 % is the mean over a life of 33 years: drives four years old are far from it."""
     inputs = RiskInputs(hours=DAY, afr=0.03, shape=1.5, age=4 * YEAR, correlation=1.0, latent=False)

@@ -542,7 +542,7 @@ def test_a_chance_has_the_digits_that_its_range_leaves(
      ({"afr": "A1"}, "annual failure rate A1"), ({"scrub": 14 * DAY}, "a scrub every 14 d"),
      ({"scrub": math.inf}, "no scrubs"), ({"age": 3 * YEAR}, "drives 3 years old"),
      ({"erc": False}, "no ERC"),
-     ({"detect": 90 * 60}, "repair begins 1.5 h after the failure"), ({"stress": 2}, "stress factor 2"),
+     ({"detect": 90 * 60}, "repair begins 1 h 30 min after the failure"), ({"stress": 2}, "stress factor 2"),
      ({"latent_incidence": 0.003}, "latent errors on 0.3 % of the drives a month"), ({"years": 7}, "7 years"),
      ({"discipline": "serial"}, "two repairs at once: serial"), ({"shape": 1.12}, "Weibull shape 1.12"),
      ({"correlation": 3}, "correlation 3"), ({"spare": "hot"}, "spare hot"),

@@ -128,7 +128,7 @@ _WORDS: Mapping[str, Callable[[object], str]] = {
     "latent": lambda value: "no latent errors",
     "latent_incidence": lambda value: f"latent errors on {_share(value)} of the drives a month",
     "scrub": _scrub,
-    "detect": lambda value: f"repair begins {_hours(value)} after the failure",
+    "detect": lambda value: f"repair begins {format_duration(float(str(value)))} after the failure",
     "spare": lambda value: f"spare {value}",
     "age": lambda value: f"drives {float(str(value)) / YEAR:g} years old",
     "age_factor": lambda value: f"age factor {value:g}",
