@@ -121,14 +121,14 @@ def test_half_of_a_plan_is_screening_and_half_the_full_predictions(simulated: li
 
 
 def test_each_width_and_fill_that_is_tried_is_named(simulated: list[str]) -> None:
-    """At most seven widths and nine fills are tried: both ends, then halves.
+    """Of widths five from end to end, then halves of what is between; of fills both ends, then halves.
 
     1.5 (2 n + 30) < 100 h holds up to 18 drives of 4 to 20, 1.5 (24 + 60 fill) < 80 h up to 48 %.
     """
     widths, fills = Reports(), Reports()
     wide = search.widest("raidz2x6", ["p90 < 100h"], fill=0.5, on_progress=widths)
-    tried = (4, 20, 12, 16, 18, 19)
-    told = [(pytest.approx(k / 7), f"raidz2x{width}") for k, width in enumerate(tried)]
+    tried = (4, 8, 12, 16, 20, 18, 19)
+    told = [(pytest.approx(k / 9), f"raidz2x{width}") for k, width in enumerate(tried)]
     assert widths == [*told, (1.0, wide.answer)]
     assert [row["drives"] for row in wide.rows] == sorted(tried)
     full = search.fullest("raidz2x12", ["p90 < 80h"], on_progress=fills)

@@ -214,6 +214,12 @@ def test_axes_of_the_command_line_divide_values() -> None:
         "history": ["home-nas", "vm-host"],
     }
     assert more_axes(("load=none;random-read,rate=50",)) == {"load": [(), "random-read,rate=50"]}
+    one = {"load": ("none;random-read,rate=50;20 reads/s",)}
+    assert axes_of(None, None, one, {"load"})["load"] == [(), ("random-read,rate=50",), ("20 reads/s",)]
+    both = {"load": ("random-read,rate=50", "backup 100MB/s")}
+    assert axes_of(None, None, both, {"load"})["load"] == [both["load"]], "two loads at once"
+    with pytest.raises(InputError, match="alternatives, and is given once"):
+        axes_of(None, None, {"load": ("none;20 reads/s", "backup 100MB/s")}, {"load"})
     assert more_axes(("load=random-read,rate=50",)) == {"load": ["random-read,rate=50"]}
     assert more_axes(("new-drive=none;wd40efax",)) == {"new_drive": [None, "wd40efax"]}
 

@@ -171,6 +171,22 @@ def test_the_widest_vdev_under_a_limit(simulated: list[str]) -> None:
         search.widest("raidz2x6", [])
 
 
+def test_of_plain_disks_nothing_is_worth_anything() -> None:
+    with pytest.raises(InputError, match="no spare, scrub or faster repair helps; compare it with mirrors"):
+        search.worth("4*disk", drive_size="4TB")
+
+
+def test_a_width_is_found_although_the_narrowest_fails(simulated: list[str]) -> None:
+    """A narrow vdev holds too little; of those with room enough the widest below the limit counts."""
+    asked = {"fill": 0.5, "drive_size": "20TB"}
+    found = search.widest("raidz2x6", ["p90 < 100h", "usable >= 100T"], **asked)
+    assert found.answer == "raidz2x18"
+    assert all(search.Layout.parse(name).leaves >= 8 for name in simulated), "for space nothing is simulated"
+    none = search.widest("raidz2x6", ["p90 < 100h", "usable >= 1000T"], **asked)
+    assert none.answer is None
+    assert none.rows
+
+
 def test_the_fill_at_which_a_limit_is_crossed(simulated: list[str]) -> None:
     found = search.fullest("raidz2x12", ["p90 < 80h"])
     # 1.5 (24 + 60 fill) < 80

@@ -203,6 +203,28 @@ def test_the_last_that_holds_is_found_in_few_steps(last: int) -> None:
     assert len(set(tried)) == len(tried)
 
 
+@pytest.mark.parametrize("last", [*range(4, 21), 3, 99])
+@pytest.mark.parametrize("first", [4, 7])
+def test_the_largest_that_holds_is_found_though_the_smallest_may_not(first: int, last: int) -> None:
+    tried: list[int] = []
+
+    def holds(number: int) -> bool:
+        tried.append(number)
+        return first <= number <= last
+
+    found = search._largest_true(range(4, 21), holds)
+    if last >= 8 or (first, last) == (4, 4):
+        assert found == min(last, 20)
+    assert len(tried) == len(set(tried)) <= 7
+    assert search._largest_true([5], lambda number: True) == 5
+    assert search._largest_true([5, 6], lambda number: number == 5) == 5
+
+
+@pytest.mark.parametrize("last", [4, 5, 6, 7])
+def test_few_that_hold_are_found_too(last: int) -> None:
+    assert search._largest_true(range(4, 21), lambda number: number <= last) == last
+
+
 def test_changes_that_are_so_already_are_left_out() -> None:
     """Three sources of a spare, three intervals and none for a year, and both paces of the repair."""
     assert [(changes, factor) for _, changes, factor in search._changes(RiskInputs())] == [

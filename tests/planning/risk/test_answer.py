@@ -319,3 +319,41 @@ def test_the_function_is_public() -> None:
     assert zsim.risk is risk
     with pytest.raises(InputError, match="years"):
         zsim.RiskInputs(years=-1)
+
+
+@pytest.mark.parametrize("repaired", [{}, {"replace_in": "special"}])
+def test_each_kind_of_vdev_is_repaired_in_its_own_time(repaired: dict[str, str]) -> None:
+    """A special mirror in minutes: the years ahead are the same, whichever vdev the repair is in."""
+
+    def hours(scenario: Scenario, _report: Any) -> Quantiles:
+        return Quantiles(p50=60.0 if scenario.replace_in in ("special", "1") else 40 * HOUR)
+
+    exact = RiskInputs(afr=0.05, correlation=1.0, latent=False, detect=0.0)
+    pool = Scenario(layout="raidz1x6+special:mirror2")
+    found = risk(pool, exact, hours_of=hours, **repaired)
+    alone = risk(Scenario(layout="raidz1x6"), exact, hours_of=hours)
+    assert found.per_year.vdev.p == pytest.approx(alone.per_year.vdev.p, rel=1e-3)
+    told = [each for each in found.warnings if each.startswith("the vdevs differ")]
+    other = "raidz1x6 in 1 d 16 h" if repaired else "special:mirror2 in 1 min"
+    assert told == [f"the vdevs differ; the others are repaired as predicted: {other}"]
+    stated_ = risk(pool, RiskInputs(afr=0.05, hours="40h"), **repaired)
+    assert "the vdevs differ: the stated repair time is used for all" in stated_.warnings
+
+
+@pytest.mark.parametrize(("word", "days"), [("weekly", 7), ("Monthly", 30), ("daily", 1)])
+def test_intervals_of_scrubs_have_names(word: str, days: int, capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer_of(f"risk raidz1x6 --hours 24 --scrub {word} --json", capsys)
+    assert found["inputs"]["stated"]["scrub"] == days * DAY
+    assert RiskInputs(scrub=word).scrub == days * DAY
+    pool = {"layout": "raidz1x6", "hours": 24, "scrub": word}
+    assert zsim.Fleet.from_dict({"pool": [pool]}).pool[0].inputs.scrub == days * DAY
+
+
+def test_drives_that_wear_out_are_told_at_what_rate_they_fail_at_their_age() -> None:
+    """A rate of 3 % is the mean over a life of 33 years: drives four years old are far from it."""
+    inputs = RiskInputs(hours=DAY, afr=0.03, shape=1.5, age=4 * YEAR, correlation=1.0, latent=False)
+    found = risk(Scenario(layout="raidz1x6"), inputs)
+    assert any("of drives 4 years old 1.4 % fail in the first year" in each for each in found.warnings)
+    new = stated.life_words(RiskInputs(shape=1.5), 0.03 / YEAR, 5.0)
+    assert "of drives that are new" in new[0]
+    assert stated.life_words(RiskInputs(), 0.03 / YEAR, 5.0) == ()

@@ -39,6 +39,7 @@ from zsim.planning.risk.records import Grades, Mover, Risk, chance
 from zsim.planning.risk.reliability import FLEET_REACH, USUAL_REACH, Spread
 from zsim.planning.risk.stated import idle_words, stated_words
 from zsim.planning.risk.surface import _powers, _products, _strata
+from zsim.planning.risk.warnings import _is_fixed, length_words
 from zsim.prediction.answer.records import Quantiles
 
 DAY = 24 * HOUR
@@ -340,9 +341,9 @@ def test_bytes_lost_are_those_of_the_pool_of_half_a_vdev_or_of_some_records() ->
 
 
 def test_the_length_of_a_repair_is_a_range_where_it_is_one() -> None:
-    assert api._length(Quantiles(p10=HOUR, p50=2 * HOUR, p90=3 * HOUR)) == "2 h (1 h to 3 h)"
-    assert api._length(Quantiles(p50=2 * HOUR)) == "2 h"
-    assert api._length(Quantiles(p10=2 * HOUR, p50=2 * HOUR, p90=2 * HOUR)) == "2 h"
+    assert length_words(Quantiles(p10=HOUR, p50=2 * HOUR, p90=3 * HOUR)) == "2 h (1 h to 3 h)"
+    assert length_words(Quantiles(p50=2 * HOUR)) == "2 h"
+    assert length_words(Quantiles(p10=2 * HOUR, p50=2 * HOUR, p90=2 * HOUR)) == "2 h"
 
 
 @pytest.mark.parametrize(
@@ -353,7 +354,7 @@ def test_the_length_of_a_repair_is_a_range_where_it_is_one() -> None:
 def test_a_patch_level_has_a_repair_of_its_own_series_or_of_an_older_one(
     version: str, is_fixed: bool
 ) -> None:
-    assert api._is_fixed(version, ["2.2.10", "2.3.7"]) == is_fixed
+    assert _is_fixed(version, ["2.2.10", "2.3.7"]) == is_fixed
 
 
 def test_what_cannot_be_asked_is_refused() -> None:
@@ -542,7 +543,7 @@ def test_a_chance_has_the_digits_that_its_range_leaves(
      ({"afr": "A1"}, "annual failure rate A1"), ({"scrub": 14 * DAY}, "a scrub every 14 d"),
      ({"scrub": math.inf}, "no scrubs"), ({"age": 3 * YEAR}, "drives 3 years old"),
      ({"erc": False}, "no ERC"),
-     ({"detect": 90 * 60}, "repair begins 1.5 h after the failure"), ({"stress": 2}, "stress factor 2"),
+     ({"detect": 90 * 60}, "repair begins 1 h 30 min after the failure"), ({"stress": 2}, "stress factor 2"),
      ({"latent_incidence": 0.003}, "latent errors on 0.3 % of the drives a month"), ({"years": 7}, "7 years"),
      ({"discipline": "serial"}, "two repairs at once: serial"), ({"shape": 1.12}, "Weibull shape 1.12"),
      ({"correlation": 3}, "correlation 3"), ({"spare": "hot"}, "spare hot"),

@@ -13,11 +13,12 @@ import pytest
 from tests.planning.timeline.telling import KnownPasses
 from zsim.base.errors import InputError
 from zsim.cli.main import main
-from zsim.planning.risk.api import is_endless, risk
+from zsim.planning.risk.api import risk
 from zsim.planning.risk.one_vdev.chain import in_window
 from zsim.planning.risk.one_vdev.group import HOUR, Group, one_world
 from zsim.planning.risk.question import RiskInputs
 from zsim.planning.risk.story import RedundancyStretch, VdevStory, _is_of, degraded_loss, story_loss
+from zsim.planning.risk.warnings import is_endless
 from zsim.planning.timeline import api as timelines
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.redundancy import Level

@@ -229,6 +229,23 @@ def test_a_sick_drive_may_go_offline_where_the_vdev_can_do_without_it(
     assert offline == [f"take drive {each} offline until the pass has ended" for each in drives]
 
 
+@pytest.mark.parametrize(("failed", "drives"), [([0], [1, 4]), ([1], [4]), ([0, 2], [])])
+def test_a_sick_drive_may_go_offline_before_a_failed_one_is_replaced(
+    failed: list[int], drives: list[int]
+) -> None:
+    """Nothing runs yet: it goes offline first, and comes back when the pass has ended."""
+    events: list[dict[str, Any]] = [{"do": "fail", "drive": each} for each in failed]
+    events.append({"do": "replace", "drives": failed})
+    now = Plan.from_dict({"scenario": SLOW["scenario"], "events": events})
+    release = facts(now.pool).release
+    found = alternatives(now, rules_of(release, release.order))
+    offline = [each for each in found if each.startswith("take")]
+    assert offline == [f"take drive {each} offline until the pass has ended" for each in drives]
+    for name in offline:
+        does = [event["do"] for event in found[name]["events"]]  # type: ignore[attr-defined]
+        assert does == ["offline", *["fail"] * len(failed), "replace", "online"]
+
+
 @pytest.mark.parametrize(("layout", "drives"), [("raidz2x6", []), ("raidz3x7", [4])])
 def test_a_drive_that_is_gone_already_counts_before_another_goes_offline(
     layout: str, drives: list[int]

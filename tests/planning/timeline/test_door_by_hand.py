@@ -29,7 +29,7 @@ from tests.planning.timeline.telling import (
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.planning.timeline import api, decisions, gantt, passes
-from zsim.planning.timeline.api import read_plan, timeline
+from zsim.planning.timeline.api import cleaned, read_plan, timeline
 from zsim.planning.timeline.decisions import DecisionAlternative, decide, ranked
 from zsim.planning.timeline.passes import MIDDLE, WORLDS, Passes, PassTimes, facts, in_worlds, quantiles
 from zsim.planning.timeline.plan import Plan
@@ -581,6 +581,22 @@ def test_a_plan_takes_a_scenario_and_fields_beside_it() -> None:
     grown = read_plan("grow-vdev", {"fill": 0.5, "at_once": 2})
     assert (grown.at_once, grown.pool.fill) == (2, 0.5)
     assert read_plan("grow-vdev", {"scenario": scenario}).pool.fill == 0.5
+
+
+def test_new_drives_that_are_stated_count_for_every_replacement_of_a_plan() -> None:
+    """A procedure names 16 TB drives: another size or model replaces that, not only what is left open."""
+    grown = cleaned(read_plan("grow-vdev", {"new_drive_size": "8TB"}))
+    assert [event.new_drive_size for event in grown.events] == [8 * 10**12]
+    model = cleaned(read_plan("grow-vdev", {"new_drive": "wd40efax"}))
+    assert [(event.new_drive, event.new_drive_size) for event in model.events] == [("wd40efax", None)]
+    known = Plan.from_dict({"scenario": {"layout": "mirror2"}, "events": [{"do": "replace", "drive": 0}]})
+    again = known.with_scenario({"new_drive_size": "8TB"}, events=list(known.events))
+    assert again.events == known.events
+
+
+def test_drives_a_pass_are_of_plans_that_go_from_drive_to_drive() -> None:
+    with pytest.raises(InputError, match="at_once 2 cannot be used: it is about events that concern each"):
+        read_plan("replace-one-after-another", {"at_once": 2})
 
 
 @pytest.mark.parametrize("at", [timedelta(hours=5), np.int64(18_000), np.float32(18_000.0), "5h"])

@@ -281,7 +281,8 @@ def test_a_reboot_tells_what_goes_back_and_is_silent_where_nothing_does() -> Non
 
 
 def test_a_vdev_grows_with_larger_drives_only() -> None:
-    for size, grows in (("4TB", False), ("5TB", True), ("3999GB", False)):
+    # Drives of 4 TB have 4,000,787,030,016 bytes.
+    for size, grows in (("4TB", False), ("4000787030016", False), ("5TB", True), ("3999GB", False)):
         try:
             pool = tell([{"do": "replace", "each": True, "new_drive_size": size}], at_once=6)
         except InputError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,7 +45,7 @@ OPTIONS = (
         "frailty (drives of a vdev share their quality), same, or successive (after every failure).",
     ),
     ("--latent-incidence", "SHARE", "Share of drives that develop latent errors in a month, such as 0.27%."),
-    ("--scrub", "DURATION", "Interval between scrubs, such as 30d; or never."),
+    ("--scrub", "DURATION", "Interval between scrubs: 30d, weekly, monthly, never."),
     ("--detect", "DURATION", "Time from the failure until the repair begins: 12h, or hours as a number."),
     ("--spare", "NAME", "Instead of --detect, where the spare comes from: hot, shelf or order."),
     ("--age", "YEARS", "Age of the drives: for --shape, and for pools that were never scrubbed (2.5)."),
@@ -244,8 +243,10 @@ def hours(text: str | None, name: str) -> float | None:
 
 def interval(text: str | None) -> float | None:
     """Return the interval between scrubs [s]; infinite for ``never``."""
-    if text is not None and text.strip().lower() in ("never", "none", "off"):
-        return math.inf
+    from zsim.planning.risk.question import INTERVALS
+
+    if text is not None and text.strip().lower() in INTERVALS:
+        return INTERVALS[text.strip().lower()]
     if text is not None and plain_number(text) is not None:
         raise InputError("--scrub", text, "an interval between scrubs needs a unit", f"write {text.strip()}d")
     return hours(text, "scrub")

@@ -142,8 +142,19 @@ def axes_of(
     }
     for name, value in stated.items():
         several = name in listed and isinstance(value, str)
-        axes[name] = [*_listed(name, str(value))] if several else [value]
+        axes[name] = [*_listed(name, str(value))] if several else _alternatives(name, value)
     return axes
+
+
+def _alternatives(name: str, value: object) -> list[object]:
+    """Return the values of a flag that may be repeated: one, or those that semicolons divide."""
+    given = [*value] if isinstance(value, list | tuple) else []
+    if name not in PARTS or not any(isinstance(each, str) and ";" in each for each in given):
+        return [value]
+    if len(given) > 1:
+        allowed = "with semicolons it is a list of alternatives, and is given once"
+        raise InputError(f"--{name}", " ".join(map(str, given)), allowed, f"write --{name} 'one;other'")
+    return [() if each.lower() == "none" else (each,) for each in _listed(name, given[0])]
 
 
 def whole(text: str, name: str) -> int:

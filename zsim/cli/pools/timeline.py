@@ -253,7 +253,7 @@ def _printed(name: str) -> bool:
 def _of_pasted(pasted: PastedPool, procedure: str | None, given: dict[str, object]) -> Plan:
     """Return the plan of a pool whose state now is pasted."""
     from zsim.planning.timeline.api import read_plan
-    from zsim.planning.timeline.plan import Plan
+    from zsim.planning.timeline.plan import NEW_DRIVE, Plan
     from zsim.planning.timeline.state import replaced_now
 
     running = table(pasted.plan, "running") if "running" in pasted.plan else None
@@ -277,7 +277,9 @@ def _of_pasted(pasted: PastedPool, procedure: str | None, given: dict[str, objec
         stated = table(plan, "scenario")
         plan["scenario"] = {name: value for name, value in stated.items() if name not in NOT_HERE}
     title = {"title": pasted.pool} if pasted.pool else {}
-    return Plan.from_dict({**title, **plan, **own, "events": events})
+    found = Plan.from_dict({**title, **plan, **own, "events": events})
+    new = {name: given[name] for name in NEW_DRIVE if given.get(name) is not None}
+    return found.with_scenario(new) if new else found
 
 
 def _say_numbers(pasted: PastedPool, given: Mapping[str, object]) -> None:

@@ -413,15 +413,36 @@ def _lost(kind: Kind, events: _Events, missing: Floats, hours: Floats) -> Floats
     vdev, files = np.zeros(len(failing)), np.zeros(len(failing))
     for gone in (1, 2):
         rows = np.flatnonzero(events.gone == gone)
-        left = group.tolerance - gone
-        if left < 0 or not len(rows):
+        if gone > group.tolerance or not len(rows):
             continue
         drives = group.children - gone
-        vdev[rows] = _at_least(group, left + 1, drives, failing[rows])
-        hit = on_any(share * exposed(group, waiting[rows], left), group.children - group.tolerance)
-        files[rows] = _at_least(group, left, drives, failing[rows]) * hit
+        for left, weight in enumerate(_further(kind, share, gone, drives)):
+            last = (group.children - group.tolerance) / (drives - left)
+            vdev[rows] += weight * last * _at_least(group, left + 1, drives, failing[rows])
+            hit = on_any(share * exposed(group, waiting[rows], left), group.children - group.tolerance)
+            files[rows] += weight * _at_least(group, left, drives, failing[rows]) * hit
     gone_share = pool_gone(group, waiting, kind.critical)
     return np.column_stack([vdev + (1.0 - vdev) * files, vdev, vdev * gone_share])
+
+
+def _further(kind: Kind, share: float, gone: int, drives: int) -> list[float]:
+    """Return the chances that 0, 1, 2, ... further failures take the last redundancy.
+
+    Each may make ZED fault another drive beside it, as long as the vdev can do without that.  Chances are
+    relative to so many of `drives` failing, of which there are fewer once some were faulted.
+    """
+    group = kind.group
+    if gone == group.tolerance:
+        return [1.0]
+    more = float(tripped(group, kind.world, np.array([share]), gone)[0])
+    fewer = (group.children - gone) / drives
+    found = [0.0] * (group.tolerance - gone + 1)
+    for place, chance in enumerate(_further(kind, share, gone + 1, drives - 1)):
+        found[place + 1] += (1.0 - more) * fewer * chance
+    if more > 0.0:
+        for place, chance in enumerate(_further(kind, share, gone + 2, drives - 1)):
+            found[place + 1] += more * fewer * chance
+    return found
 
 
 def _at_least(group: Group, count: int, drives: int, failing: Floats) -> Floats:

@@ -14,7 +14,7 @@ from zsim.base.model_data import load_toml
 from zsim.base.parsed import table
 from zsim.base.units import parse_duration, parse_fraction
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR
-from zsim.planning.risk.question import RiskInputs, Seconds, with_erc_of
+from zsim.planning.risk.question import INTERVALS, RiskInputs, Seconds, with_erc_of
 from zsim.scenario.asked import at_rest
 from zsim.scenario.messages import SaidInOneSentence
 from zsim.scenario.model import Scenario
@@ -96,7 +96,8 @@ class Fleet(SaidInOneSentence):
     ----------
     years : float
     trials : int
-        Histories of the whole fleet.
+        Histories of the whole fleet; where it is not stated, more are simulated of a fleet that rarely loses
+        a drive.
     seed : int
     spares : int or None
         Drives on the shelf; each one used is ordered again. None: always enough.
@@ -165,7 +166,7 @@ class Fleet(SaidInOneSentence):
 
     def changed(self, **changes: object) -> Self:
         """Return the fleet with some fields set otherwise, checked anew."""
-        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        fields = {name: getattr(self, name) for name in self.model_fields_set}
         made: Callable[..., Self] = type(self)
         return made(**{**fields, **changes})
 
@@ -200,8 +201,9 @@ def _risk(stated: dict[str, object]) -> dict[str, object]:
         if name in found:
             found[name] = _number(found[name], name)
     if "scrub" in found:
-        never = found["scrub"] == "never"
-        found["scrub"] = Seconds("inf" if never else _duration(found["scrub"], 86400.0, "scrub"))
+        word = str(found["scrub"]).strip().lower()
+        known = INTERVALS[word] if word in INTERVALS else _duration(found["scrub"], 86400.0, "scrub")
+        found["scrub"] = Seconds(known)
     return found
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
-import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import NoneType
@@ -17,7 +18,7 @@ from zsim.base.errors import InputError, check_function, check_kind
 from zsim.base.model_data import models_directory
 from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
-from zsim.base.units import format_duration, format_fraction
+from zsim.base.units import format_fraction
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.planning.risk import reliability
@@ -48,19 +49,19 @@ from zsim.planning.risk.question import (
 )
 from zsim.planning.risk.records import Assumed, Grades
 from zsim.planning.risk.reliability import Spread, number
-from zsim.planning.risk.stated import stated_words
+from zsim.planning.risk.stated import life_words, stated_words
 from zsim.planning.risk.story import VdevStory, degraded_loss, rest_words, scrubs, stories_of, story_loss
 from zsim.planning.risk.surface import LossSurface, surface
+from zsim.planning.risk.warnings import is_endless, length_words, missing_at_first, unlike, warnings
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.wording import unchanged
 from zsim.planning.usable import data_bytes
 from zsim.prediction.answer.records import Quantiles
 from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import Asked, pool_of, said
-from zsim.scenario.evidence import RunningScan, missing_drives, missing_elsewhere
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
-from zsim.scenario.releases.profile import ReleaseProfile, version_numbers
+from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.vdevs.kind import LOG, kind_of
 
 if TYPE_CHECKING:
@@ -71,6 +72,11 @@ TERA = 1e12
 MOST_TOLERATED = 7
 HALF_REPAIRED = 0.5
 REPAIRED = ("operation", "replace_in")
+OF_ONE_REPAIR = (
+    "evidence", "slow", "bad_sectors", "attached", "exchanged", "replace", "second_at", "old_drive", "target",
+    "new_drive", "new_drive_size",
+)  # fmt: skip
+"""Fields about the vdev under repair, and about what this repair has shown."""
 NO_REPAIR_AT_ALL = Quantiles(p50=0.0)
 NO_REPAIR = {"scrub": "a scrub", "expand": "an expansion", "remove": "a removal"}
 """Operations that are no repair, whose duration is that of no failed drive's absence."""
@@ -152,9 +158,10 @@ def risk(
     spares = case.layout.vdevs[0].spares + case.layout.spares
     known = unknowns(asked.with_spares(spares), spread, scenario.drive)
     known = without_repairs(known) if plain else known
+    others = _other_repairs(scenario, case, asked, listen, hours_of or predicted_hours)
     story = None if plan is None else _planned(plan, asked, case, report)
     report(0.8, "solving")
-    answer = _answer(case, asked, known, found, story, implied)
+    answer = _answer(case, asked, known, found, story, implied, others)
     report(1.0, "solved")
     return answer
 
@@ -222,9 +229,9 @@ class PlannedRepair(NamedTuple):
     def words(self) -> str:
         """What the plan is, and how long it takes."""
         if self.rest:
-            return f"{_length(self.length)} are left of {self.rest}"
+            return f"{length_words(self.length)} are left of {self.rest}"
         until = f"{unchanged(self.timeline)}, over" if self.timeline.stays_whole else "whole"
-        return f"{self.timeline.title}: {until} after {_length(self.length)}"
+        return f"{self.timeline.title}: {until} after {length_words(self.length)}"
 
     def loss(self, drawn: LossSurface) -> Loss:
         """Return the chances within the plan."""
@@ -259,12 +266,6 @@ def _refuse(case: Case) -> None:
             raise InputError("layout", str(vdev), allowed, "beyond that drives do not decide it")
 
 
-def missing_at_first(case: Case) -> int:
-    """Return how many drives of the vdev are missing when the repair begins, replaced by it or not."""
-    gone = 0 if case.old_drive == "online" else case.replace
-    return gone + len(missing_drives(case.scenario.evidence or (), case.layout.vdevs[0].children))
-
-
 def _refuse_missing(case: Case, inputs: RiskInputs) -> None:
     """Refuse a window that begins with more drives missing than there is parity, or by a way without it."""
     vdev, count = case.layout.vdevs[0], missing_at_first(case)
@@ -280,12 +281,35 @@ def _refuse_missing(case: Case, inputs: RiskInputs) -> None:
         raise InputError(name, value, allowed, "leave it out")
 
 
-def groups(case: Case, inputs: RiskInputs) -> tuple[tuple[int, Group], ...]:
-    """Return the vdevs of a pool as groups, each with its count; the first is the one under repair."""
-    runs: dict[VdevSpec, int] = {}
-    for vdev, run in itertools.groupby(case.layout.stored):
-        runs[vdev] = runs.get(vdev, 0) + len(list(run))
-    return tuple((count, group_of(vdev, case, inputs)) for vdev, count in runs.items())
+def groups(
+    case: Case, inputs: RiskInputs, paces: Mapping[VdevSpec, float] | None = None
+) -> tuple[tuple[int, Group], ...]:
+    """Return the vdevs of a pool as groups, each with its count; the first is the one under repair.
+
+    `paces`: how long the repair of the others takes, in units of its own [1].
+    """
+    runs = Counter(case.layout.stored)
+    known = paces or {}
+    return tuple(
+        (count, dataclasses.replace(group_of(vdev, case, inputs), pace=known.get(vdev, 1.0)))
+        for vdev, count in runs.items()
+    )
+
+
+def _other_repairs(
+    scenario: Scenario, case: Case, inputs: RiskInputs, report: Report, hours_of: Hours
+) -> dict[VdevSpec, Quantiles]:
+    """Return the repairs of vdevs unlike the one that is asked about, as each is predicted."""
+    if inputs.hours is not None or inputs.mttr is not None or case.layout.is_plain:
+        return {}
+    found: dict[VdevSpec, Quantiles] = {}
+    repair = dict.fromkeys(OF_ONE_REPAIR)
+    for place, vdev in enumerate(scenario.pool_layout.vdevs):
+        if vdev in found or vdev == case.layout.vdevs[0] or vdev.is_disk or vdev.alloc_class == LOG:
+            continue
+        with contextlib.suppress(InputError):  # such as a dedup vdev: it is taken as the first one is
+            found[vdev] = hours_of(scenario.changed({**repair, "replace_in": str(place)}), report)
+    return found
 
 
 def group_of(vdev: VdevSpec, case: Case, inputs: RiskInputs) -> Group:
@@ -323,12 +347,6 @@ def _is_rebuilt_again(vdev: VdevSpec, case: Case) -> bool:
     return case.onto_spare and vdev.spares > 1
 
 
-def is_endless(release: ReleaseProfile) -> bool:
-    """Tell whether an unreadable block keeps a resilver of this release from ever being done."""
-    early = release.family == "openzfs" and version_numbers(release.version) < (2, 0)
-    return early or release.family in ("zol", "freebsd")
-
-
 def _answer(
     case: Case,
     inputs: RiskInputs,
@@ -336,9 +354,10 @@ def _answer(
     hours: Quantiles,
     planned: PlannedRepair | None,
     implied: Collection[str],
+    others: Mapping[VdevSpec, Quantiles],
 ) -> RiskAnswer:
     method = inputs.chosen_method
-    parts = groups(case, inputs)
+    parts = groups(case, inputs, {vdev: each.p50 / hours.p50 for vdev, each in others.items()})
     drawn = surface(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
     scores, worlds = drawn.solved.scores, drawn.solved.worlds
     worlds = as_repeated(case, parts[0][1], worlds)
@@ -371,7 +390,9 @@ def _answer(
         assumptions=tuple(Assumed(field=name, text=text) for name, text in known.notes.items()),
         warnings=(
             *warnings(case, inputs, planned is not None),
+            *unlike(case, inputs, others),
             *single_drives(case),
+            *life_words(inputs, known.rate.middle * known.age_factor.middle, inputs.years),
             *slower(hours, planned),
             *words(case, errors),
         ),
@@ -423,17 +444,10 @@ def _subject(case: Case, hours: Quantiles, planned: PlannedRepair | None) -> str
         alone = f"{case.layout}, {full}, {case.release.name}, a drive that fails takes the pool with it"
         return alone if planned is None else f"{planned.words}; {alone}"
     whole = "a whole repair" if planned is not None and planned.spans == "rest" else "repair"
-    pool = f"{case.layout}, {full}, {case.release.name}, {whole} {_length(hours)}"
+    pool = f"{case.layout}, {full}, {case.release.name}, {whole} {length_words(hours)}"
     if planned is None:
         return pool
     return f"{planned.words}; {pool}"
-
-
-def _length(hours: Quantiles) -> str:
-    length = format_duration(hours.p50)
-    if hours.p10 is not None and hours.p90 is not None and hours.p10 < hours.p90:
-        length += f" ({format_duration(hours.p10)} to {format_duration(hours.p90)})"
-    return length
 
 
 def _taken(known: Unknowns, worlds: int, group: Group) -> dict[str, object]:
@@ -451,62 +465,6 @@ def _taken(known: Unknowns, worlds: int, group: Group) -> dict[str, object]:
     }  # fmt: skip
 
 
-def warnings(case: Case, inputs: RiskInputs, told: bool = False) -> tuple[str, ...]:
-    """Return what a user should know: defects of the release, and what the chance does not hold."""
-    found = list(known_bugs(case))
-    if inputs.latent and is_endless(case.release):
-        found.append(
-            f"{case.release.name} never finishes a resilver that meets an unreadable block: it restarts "
-            "until the block's file and snapshots are deleted (fixed in OpenZFS 2.0)"
-        )
-    found += _missing_drives(case, told)
-    runs = any(isinstance(each, RunningScan) for each in case.scenario.evidence or ())
-    if runs and not told and case.operation != "scrub" and (inputs.hours is None or inputs.detect is None):
-        found.append(
-            "a repair is already running, and its chance covers the time from the failure to the end,"
-            " including the past: for the rest alone, state --hours (zsim eta gives it) and --detect 0"
-        )
-    if case.old_drive == "online" and case.operation != "scrub":
-        found.append(
-            "the replaced drive still works: no redundancy is missing as long as it does, and the first"
-            " column counts from the command to the end of the repair; the others are about drives that fail"
-        )
-    if len({str(vdev) for vdev in case.layout.stored}) > 1:
-        found.append("the vdevs differ: the repair time of the first one is used for all")
-    if any(kind_of(vdev.kind).has_distributed_spares for vdev in case.layout.vdevs):
-        found.append(
-            "of a dRAID, drives count as missing until they are rebuilt onto a distributed spare; "
-            "failures beyond the number of spares wait for replacement drives"
-        )
-    if told and case.release.second_target == "restart" and case.layout.vdevs[0].tolerance > 1:
-        found.append(
-            f"in {case.release.name} a further failure restarts the resilver, and the plan then takes longer"
-            " than is counted here"
-        )
-    return tuple(found)
-
-
-def _missing_drives(case: Case, told: bool) -> list[str]:
-    """Return what is to be known of drives that are missing beside the first."""
-    found = []
-    count = missing_at_first(case)
-    if count > 1:
-        left = case.layout.vdevs[0].tolerance - count
-        found.append(
-            f"the repair begins with {count} drives of the vdev missing: "
-            + (f"{left} more may fail" if left > 0 else "none may fail")
-        )
-    elsewhere = missing_elsewhere(case.scenario.evidence or (), case.layout.vdevs[0].children)
-    if elsewhere and not told:
-        names = ", ".join(each.drive for each in elsewhere[:3])
-        more = f" and {len(elsewhere) - 3} more" if len(elsewhere) > 3 else ""
-        found.append(
-            f"{names}{more} of other vdevs {'is' if len(elsewhere) == 1 else 'are'} missing too, which is"
-            " not counted: until they are replaced, the pool is likelier to be lost than stated here"
-        )
-    return found
-
-
 def slower(hours: Quantiles, planned: PlannedRepair | None) -> tuple[str, ...]:
     """Return what is to be said of a repair of which more is left than nine in ten take in all."""
     if planned is None or not planned.rest or hours.p90 is None or planned.length.p50 is None:
@@ -515,32 +473,9 @@ def slower(hours: Quantiles, planned: PlannedRepair | None) -> tuple[str, ...]:
         return ()
     return (
         "the running repair is slower than nine in ten such repairs: later ones are counted with"
-        f" {_length(hours)}; if they are as slow, the other columns are too low; zsim eta names the"
+        f" {length_words(hours)}; if they are as slow, the other columns are too low; zsim eta names the"
         " likeliest reason",
     )
-
-
-def known_bugs(case: Case) -> list[str]:
-    """Return the known defects of repairs in a release."""
-    release = case.release
-    if release.family != "openzfs":
-        return []
-    kinds = {vdev.kind for vdev in case.layout.vdevs}
-    return [
-        f"{release.name}: {bug['words']}; fixed in {', '.join(bug['fixed'])} ({bug['source']})"
-        for bug in reliability.read("repair-bugs")["bug"]
-        if kinds & set(bug["layouts"])
-        and case.operation in bug["operations"]
-        and not _is_fixed(release.version, bug["fixed"])
-    ]
-
-
-def _is_fixed(version: str, fixed: list[str]) -> bool:
-    """Tell whether a patch level has a repair: of its own series, or of an older one."""
-    own = version_numbers(version)
-    sound = [version_numbers(each) for each in fixed]
-    same = [each for each in sound if each[:2] == own[:2]]
-    return own >= same[0] if same else own > max(sound)
 
 
 def _provenance(case: Case, inputs: RiskInputs) -> dict[str, object]:

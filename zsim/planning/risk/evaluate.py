@@ -21,6 +21,8 @@ WORLDS_SOLVED, WORLDS_SIMULATED = 128, 32
 REPLICAS = 60_000
 REPLICAS_OF_MANY = 2_000
 SMALL = 1e-290
+ENDS = np.array([0.05, 0.95])
+"""Of the range of a chance."""
 
 Report = Callable[[float, str], None]
 
@@ -141,6 +143,7 @@ def loss_within(
 
 
 def _vdev_loss(group: Group, worlds: Worlds, years: float, method: Method, seed: int) -> Loss:
+    worlds = replace(worlds, hours=worlds.hours * group.pace)
     if method == "chain" or not group.tolerance:
         files, vdev = within(group, worlds, years * YEAR)
         return loss_of(group, worlds, files, vdev, np.zeros(len(worlds)))
@@ -172,12 +175,17 @@ def any_of(parts: list[tuple[int, Floats]]) -> Floats:
     return result
 
 
-def summed_up(values: Floats, error: Floats) -> Chance:
+def summed_up(values: Floats, error: Floats, weights: Floats | None = None) -> Chance:
     """Return a chance over worlds: mean, p5 and p95, widened by the error of a simulation (95 %)."""
-    mean = float(values.mean())
-    low, high = (float(each) for each in np.quantile(values, (0.05, 0.95)))
+    mean = float(np.average(values, weights=weights))
+    if weights is None:
+        low, high = (float(each) for each in np.quantile(values, ENDS))
+    else:
+        found = np.quantile(values, ENDS, weights=weights, method="inverted_cdf")
+        low, high = (float(each) for each in found)
     if error.any():
-        relative = float(np.sqrt(np.sum((values * error) ** 2)) / len(values) / mean)
+        counts = np.full(len(values), 1.0 / len(values)) if weights is None else weights
+        relative = float(np.sqrt(np.sum((counts * values * error) ** 2)) / mean)
         low = min(low, mean * float(np.exp(-Z975 * relative)))
         high = max(high, mean * float(np.exp(Z975 * relative)))
     return chance(mean, low, high)

@@ -168,8 +168,8 @@ def _duration(value: object, name: str) -> object:
     """Return a duration in seconds, of one given as text or as a span of time."""
     if isinstance(value, Seconds):
         return value
-    if name == "scrub" and isinstance(value, str) and value.strip().lower() in NEVER:
-        return Seconds(math.inf)
+    if name == "scrub" and isinstance(value, str) and value.strip().lower() in INTERVALS:
+        return Seconds(INTERVALS[value.strip().lower()])
     if isinstance(value, str | timedelta):
         return Seconds(parse_duration(value, name))
     found = _plain(value, name)
@@ -218,7 +218,11 @@ MEANT: dict[str, tuple[float, float, str]] = {
     "age": (DAY, 365.0, "d"),
 }
 """Below how many seconds a plain number is more likely meant in another unit, and how that is written."""
-NEVER = ("never", "none", "off")
+INTERVALS = {
+    **dict.fromkeys(("never", "none", "off"), math.inf),
+    "daily": DAY, "weekly": 7 * DAY, "monthly": 30 * DAY, "quarterly": 91 * DAY, "yearly": 365 * DAY,
+}  # fmt: skip
+"""Of scrubs, in words [s]."""
 SHARE_BEGINS = tuple(".-0123456789")
 _READERS: dict[str, Callable[[object, str], object]] = {
     **dict.fromkeys(("hours", "mttf", "mttr", "scrub", "detect", "age"), _duration),

@@ -8,7 +8,7 @@ from dataclasses import fields
 
 from zsim.base.units import format_duration, format_fraction
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR
-from zsim.planning.risk.question import RiskInputs
+from zsim.planning.risk.question import RiskInputs, assumed_age
 from zsim.planning.risk.records import rounded
 
 NOT_TOLD = ("seed",)
@@ -54,6 +54,41 @@ def idle_words(inputs: RiskInputs, *, repairs: bool = True) -> tuple[str, ...]:
     return tuple(words for words in stated_words(inputs, repairs=repairs) if CHANGES_NOTHING in words)
 
 
+def life_words(inputs: RiskInputs, rate: float, years: float) -> tuple[str, ...]:
+    """Return how often drives of their age fail, where that is not the rate that was stated.
+
+    Parameters
+    ----------
+    inputs : RiskInputs
+    rate : float
+        Failures of a drive, mean over its life [1/s].
+    years : float
+        Horizon [years].
+
+    Examples
+    --------
+    Drives that live for 33 years on average, four years old:
+
+    >>> life_words(RiskInputs(shape=1.5, age=4 * YEAR), 0.03 / YEAR, 5.0)[0].partition(":")[2]
+    ' of drives 4 years old 1.4 % fail in the first year, and 1.7 % a year over 5 years'
+    """
+    if inputs.shape == 1.0:
+        return ()
+    age = assumed_age(inputs)
+    scale = 1.0 / rate / math.gamma(1.0 + 1.0 / inputs.shape)
+
+    def failing(span: float) -> str:
+        spent = ((age + span) / scale) ** inputs.shape - (age / scale) ** inputs.shape
+        return f"{rounded(-100 * math.expm1(-spent / (span / YEAR)), 2):g} %"
+
+    old = f"{age / YEAR:g} years old" if age else "that are new"
+    return (
+        f"with Weibull shape {inputs.shape:g} the failure rate is the mean over a drive's life: of drives"
+        f" {old} {failing(YEAR)} fail in the first year, and {failing(years * YEAR)} a year over {years:g}"
+        " years",
+    )
+
+
 def _idle(inputs: RiskInputs, name: str, repairs: bool) -> str:
     """Return why an input changes nothing, in brackets; empty where it counts."""
     if not repairs and name in INPUTS_OF_REPAIRS:
@@ -93,7 +128,7 @@ _WORDS: Mapping[str, Callable[[object], str]] = {
     "latent": lambda value: "no latent errors",
     "latent_incidence": lambda value: f"latent errors on {_share(value)} of the drives a month",
     "scrub": _scrub,
-    "detect": lambda value: f"repair begins {_hours(value)} after the failure",
+    "detect": lambda value: f"repair begins {format_duration(float(str(value)))} after the failure",
     "spare": lambda value: f"spare {value}",
     "age": lambda value: f"drives {float(str(value)) / YEAR:g} years old",
     "age_factor": lambda value: f"age factor {value:g}",

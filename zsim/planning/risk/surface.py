@@ -91,9 +91,15 @@ def surface(unknowns: Unknowns, count: int, seed: int) -> LossSurface:
         name: (2.0 * _strata(count, seed, name) - 1.0) * getattr(unknowns, name).reach
         for name in unknowns.open
     }
-    laws = {name: normal_scores(_strata(EVALUATED, seed, name)) for name in unknowns.open}
-    few, many = worlds_at(unknowns, scores, count), worlds_at(unknowns, laws, EVALUATED)
+    few, many = worlds_at(unknowns, scores, count), drawn_by_law(unknowns, seed).worlds
     return LossSurface(DrawnWorlds(few, scores), many, _both_products(few, many))
+
+
+def drawn_by_law(unknowns: Unknowns, seed: int) -> DrawnWorlds:
+    """Return many worlds drawn by the laws of the inputs, stratified in each; one if nothing is open."""
+    count = EVALUATED if unknowns.open else 1
+    scores = {name: normal_scores(_strata(count, seed, name)) for name in unknowns.open}
+    return DrawnWorlds(worlds_at(unknowns, scores, count), scores)
 
 
 def _both_products(solved: Worlds, many: Worlds) -> tuple[Floats, Floats]:

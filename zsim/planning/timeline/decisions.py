@@ -295,7 +295,8 @@ def alternatives(now: Plan, rules: Rules, replace_too: int | None = None, reboot
     """Return what could be done, as fields of the plan set otherwise."""
     events = [event.model_dump(mode="json", exclude_unset=True) for event in now.events]
     found: dict[str, list[dict[str, object]]] = {}
-    running, vdev = now.running, now.running.vdev if now.running is not None else 0
+    running = now.running
+    vdev = running.vdev if running is not None else _repaired_in(now)
     if replace_too is not None:
         second = {"do": "replace", "vdev": vdev, "drive": replace_too}
         found["replace the other drive now"] = [second]
@@ -310,11 +311,13 @@ def alternatives(now: Plan, rules: Rules, replace_too: int | None = None, reboot
     must = replace_too is not None or reboot
     if now.scenario.get("load") and not must:
         found["stop the load now"] = [{"do": "set", "set": {"load": []}}]
+    plans: Ways = {name: {"events": [*events, *added]} for name, added in found.items()}
     for drive in () if must else _may_go_offline(now):
         gone: dict[str, object] = {"do": "offline", "vdev": vdev, "drive": drive}
-        name = f"take drive {drive} offline until the pass has ended"
-        found[name] = [gone, {**gone, "do": "online", "when": "quiet"}]
-    plans: Ways = {name: {"events": [*events, *added]} for name, added in found.items()}
+        back = {**gone, "do": "online", "when": "quiet"}
+        # Where nothing runs yet it goes before the repair begins.
+        told = [*events, gone, back] if running is not None else [gone, *events, back]
+        plans[f"take drive {drive} offline until the pass has ended"] = {"events": told}
     ways, orders = _rebuild_or_resilver(now, rules), _one_after_another(now)
     # A healing resilver replaces all at once.
     ways |= {name: changes for name, changes in orders.items() if not ways or name != AT_ONCE}
@@ -326,17 +329,34 @@ def alternatives(now: Plan, rules: Rules, replace_too: int | None = None, reboot
 
 def _may_go_offline(now: Plan) -> tuple[int, ...]:
     """Return the sick drives of the vdev under repair that it can do without for now."""
-    running = now.running
-    if running is None:
-        return ()
-    # A scrub replaces nothing: what its drives are called is a resilver's.
-    busy = set() if running.kind == "scrub" else {*running.drives, *running.waiting}
-    vdev = now.pool.pool_layout.vdevs[running.vdev]
+    place = now.running.vdev if now.running is not None else _repaired_in(now)
+    busy, missing = _under_repair(now, place)
+    vdev = now.pool.pool_layout.vdevs[place]
     others = {each.leaf for each in missing_drives(now.pool.evidence or (), vdev.children)}
-    missing = (len(busy) if running.old_drive == "missing" else 0) + len(others)
-    if vdev.tolerance <= missing:
+    if not busy or vdev.tolerance <= missing + len(others):
         return ()
-    return tuple(each for each in sick_drives(now.pool, running.vdev) if each not in busy | others)
+    return tuple(each for each in sick_drives(now.pool, place) if each not in busy | others)
+
+
+def _under_repair(now: Plan, vdev: int) -> tuple[set[int], int]:
+    """Return the drives of a vdev that a pass or a command is about, and how many of them are missing.
+
+    A scrub replaces nothing: what its drives are called is a resilver's.
+    """
+    running = now.running
+    if running is not None and running.kind == "scrub":
+        return {-1}, 0
+    if running is not None:
+        drives = {*running.drives, *running.waiting}
+        return drives, len(drives) if running.old_drive == "missing" else 0
+    here = [event for event in now.events if event.vdev == vdev]
+    gone = {number for event in here if event.do == "fail" for number in event.numbers}
+    return gone | {number for event in here if event.do == "replace" for number in event.numbers}, len(gone)
+
+
+def _repaired_in(now: Plan) -> int:
+    """Return the vdev in which the first replacement is asked for."""
+    return next((event.vdev for event in now.events if event.do == "replace"), 0)
 
 
 def _rebuild_or_resilver(now: Plan, rules: Rules) -> Ways:

@@ -59,6 +59,7 @@ Condition = Literal[
     "expansion ends",
     "removal ends",
 ]
+NEW_DRIVE = ("new_drive", "new_drive_size")
 NEEDS_DRIVE = frozenset({"fail", "replace", "offline", "online"})
 
 
@@ -210,6 +211,15 @@ def _check_running(running: Running, layout: Layout) -> None:
         raise InputError("running.drives", None, f"a {running.kind} is of one drive or more", "write [0]")
 
 
+def _with_any_drive(event: object) -> object:
+    """Return an event that leaves the new drive open."""
+    if isinstance(event, Event):
+        event = event.model_dump(mode="json", exclude_unset=True)
+    if not isinstance(event, Mapping):
+        return event  # which is refused where the events are read
+    return {name: value for name, value in event.items() if name not in NEW_DRIVE}
+
+
 class Plan(_Part):
     """A pool and what happens to it.
 
@@ -251,6 +261,10 @@ class Plan(_Part):
             _check_event(event, layout, f"events[{place}]")
         if (running := self.running_as_stated) is not None:
             _check_running(running, layout)
+        if self.at_once > 1 and self.events and not any(event.each for event in self.events):
+            allowed = "it is about events that concern each drive of a vdev in turn, and the plan has none"
+            remedy = "leave it out, or take the procedure grow-vdev; replace-at-once replaces two in one pass"
+            raise InputError("at_once", self.at_once, allowed, remedy)
         return self
 
     @property
@@ -312,8 +326,15 @@ class Plan(_Part):
         return cls.from_dict(load_toml(Path(path), "plan"))
 
     def with_scenario(self, changes: Mapping[str, object], **others: object) -> Self:
-        """Return the plan with fields of its scenario, and of its own, set otherwise."""
+        """Return the plan with fields of its scenario, and of its own, set otherwise.
+
+        What a change says of the new drives counts for all replacements, also for those that name their own.
+        """
         data = self.model_dump(mode="json", exclude_unset=True) | others
+        if set(NEW_DRIVE) & set(changes):
+            events = data.get("events", ())
+            if isinstance(events, list | tuple):
+                data["events"] = [_with_any_drive(event) for event in events]
         own = dict(self.scenario)
         if {"fill", "alloc"} & set(changes):
             own = {name: value for name, value in own.items() if name not in ("fill", "alloc")}

@@ -374,13 +374,11 @@ class Pool:
         stated, new = self.scenario_now(), vdev.slots[0].new
         before = facts(stated)
         size = facts(stated.changed(_as_drive(new))).drive_size
-        if size <= before.drive_size:
-            return
+        old, new_size = format_both(before.drive_size), format_both(size)
+        if size <= before.drive_size or old == new_size:
+            return  # makers of drives of one size differ by less than a metaslab or two
         words = "autoexpand" if self.autoexpand else "after zpool online -e: autoexpand is off"
-        self.tell(
-            f"{vdev.name} may grow from drives of {format_both(before.drive_size)} to {format_both(size)} "
-            f"({words})"
-        )
+        self.tell(f"{vdev.name} may grow from drives of {old} to {new_size} ({words})")
         alike = {json.dumps(slot.new, sort_keys=True) for each in self.vdevs for slot in each.slots}
         if self.autoexpand and len(alike) == 1 and stated.block_list is None:
             # All of the pool: it is one of such drives from now on, and holds what it held.

@@ -8,6 +8,7 @@ import numpy as np
 
 from zsim.base.provenance import SCHEMA_VERSION
 from zsim.planning.timeline.passes import F64, WORLDS, Percentiles, percentiles
+from zsim.planning.timeline.plan import NEW_DRIVE
 from zsim.planning.timeline.redundancy import Level
 from zsim.prediction.answer.frames import Rows
 from zsim.prediction.answer.output import FramedAnswer
@@ -120,7 +121,9 @@ class TimelineAnswer(FramedAnswer):
     def stated(self) -> tuple[str, ...]:
         """What was stated of the pool, each field with its name and unit."""
         scenario = self.provenance.get("scenario")
-        return scenario_words(Scenario.from_dict(scenario)) if isinstance(scenario, dict) and scenario else ()
+        if not isinstance(scenario, dict) or not scenario:
+            return ()
+        return scenario_words(Scenario.from_dict({**scenario, **_new_drives(self.provenance.get("plan"))}))
 
     @property
     def read_bytes(self) -> int:
@@ -160,3 +163,11 @@ class TimelineAnswer(FramedAnswer):
             }
             for each in self.passes
         ]
+
+
+def _new_drives(plan: object) -> dict[str, object]:
+    """Return what all replacements of a plan, as JSON has it, say of their new drives."""
+    events = plan.get("events", ()) if isinstance(plan, dict) else ()
+    replaced = [event for event in events if event.get("do") == "replace"]
+    told = [{name: event[name] for name in NEW_DRIVE if event.get(name) is not None} for event in replaced]
+    return told[0] if told and all(each == told[0] for each in told) else {}

@@ -67,6 +67,8 @@ class Group:
         Age of the drives now [s].
     stress : float
         Factor on the failure rate while a drive of the vdev is missing.
+    pace : float
+        Duration of its repair over that of the vdev which the worlds tell [1].
     """
 
     children: int
@@ -77,6 +79,7 @@ class Group:
     shape: float = 1.0
     age: float = 0.0
     stress: float = 1.0
+    pace: float = 1.0
 
     @classmethod
     def of(cls, vdev: VdevSpec, **rest: object) -> Self:
