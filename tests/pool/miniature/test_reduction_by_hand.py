@@ -170,6 +170,21 @@ def test_a_special_vdev_keeps_its_share_of_all_data_vdevs_and_steps_go_by_place(
     assert small.steps == (Fill(0.2), AddVdev(4), AddVdev(1), Fill(0.5))
 
 
+@pytest.mark.parametrize("blocks", [9_375, 75_000, 300_000])
+@pytest.mark.parametrize("layout", ["raidz2x6", "raidz1x3", "raidz2x8", "raidz1x5"])
+def test_metaslabs_begin_on_the_children_that_those_of_the_pool_begin_on(layout: str, blocks: int) -> None:
+    """Small blocks leave out the same children until something else comes between."""
+    real = recipe(layout)
+    small, _ = reduce_recipe(real, MiniatureSize(blocks, slabs=64, heaps=16))
+    shares = []
+    for level in (real.vdevs[0], small.vdevs[0]):
+        children = (level.slab_starts() >> level.ashift) % level.spec.children
+        shares.append(np.bincount(children, minlength=level.spec.children) / level.slab_count)
+    assert shares[1] == pytest.approx(shares[0], abs=0.16)
+    starts = small.vdevs[0].slab_starts()
+    assert (np.diff(starts) >= small.vdevs[0].slab_bytes).all()
+
+
 def test_txgs_and_files_are_small_shares_of_a_miniature() -> None:
     real = recipe("raidz2x6", txg_bytes=GIB)
     small, _ = reduce_recipe(real, MiniatureSize(20_000))
