@@ -21,7 +21,7 @@ from zsim.planning.fleet.block import LEVELS, Kind, Site, Sums, run_block
 from zsim.planning.fleet.records import Losses, PoolsRow, Stock
 from zsim.planning.fleet.response import FillResponse, HoursOf, tabulated
 from zsim.planning.fleet.spec import Fleet, Pools
-from zsim.planning.fleet.worlds import WORLDS, Losing, chosen, taken
+from zsim.planning.fleet.worlds import WORLDS, KindLosses, chosen, taken
 from zsim.planning.risk.api import as_repeated, groups, source_hashes
 from zsim.planning.risk.evaluate import DrawnWorlds, Report, summed_up
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Floats
@@ -167,7 +167,7 @@ def _worlds(
     """Return the worlds of each kind of pools, the same place being the same world, and their weights."""
     many = [drawn_by_law(_unknowns(pools), asked.seed) for pools in asked.pool]
     losing = [
-        Losing(
+        KindLosses(
             vdevs=pools.count * len(one.layout.stored),
             group=groups(one, pools.inputs)[0][1],
             worlds=drawn.worlds,

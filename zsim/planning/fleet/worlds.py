@@ -22,7 +22,7 @@ EVENLY = 0.5
 """Share of the worlds drawn by the laws of the inputs alone; the rest half for vdevs, half for files."""
 
 
-class Losing(NamedTuple):
+class KindLosses(NamedTuple):
     """Pools of one kind in many worlds, as far as it tells roughly how much they lose in each.
 
     Attributes
@@ -48,12 +48,12 @@ class ChosenWorlds(NamedTuple):
     weights: Floats
 
 
-def losses_expected(kind: Losing) -> tuple[Floats, Floats, Floats]:
+def losses_expected(kind: KindLosses) -> tuple[Floats, Floats, Floats]:
     """Return failures, losses of files and losses of vdevs to first order [1/s], each of shape (worlds,).
 
     Parameters
     ----------
-    kind : Losing
+    kind : KindLosses
 
     Notes
     -----
@@ -71,7 +71,7 @@ def losses_expected(kind: Losing) -> tuple[Floats, Floats, Floats]:
     return failures, failures * np.maximum(files * damaged, vdev), failures * vdev
 
 
-def _followed(kind: Losing, others: int) -> Floats:
+def _followed(kind: KindLosses, others: int) -> Floats:
     """Return the mean number of choices of so many others that fail while the first is missing."""
     variance = kind.worlds.correlation - 1.0
     found = math.comb(kind.group.children - 1, others) * (kind.worlds.rate * kind.missing) ** others
@@ -80,12 +80,12 @@ def _followed(kind: Losing, others: int) -> Floats:
     return np.asarray(np.minimum(found, 1.0), dtype=np.float64)
 
 
-def chosen(kinds: Sequence[Losing], count: int) -> ChosenWorlds:
+def chosen(kinds: Sequence[KindLosses], count: int) -> ChosenWorlds:
     """Return the worlds to simulate.
 
     Parameters
     ----------
-    kinds : sequence of Losing
+    kinds : sequence of KindLosses
         Each with as many worlds, or with one that stands for all.
     count : int
         Worlds to choose, at most; one if all inputs are known.
