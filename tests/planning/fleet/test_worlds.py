@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import zsim
-from zsim.planning.fleet.worlds import Losing, chosen, losses_expected, taken
+from zsim.planning.fleet.worlds import KindLosses, chosen, losses_expected, taken
 from zsim.planning.risk.evaluate import DrawnWorlds, summed_up
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Group, Worlds, one_world
 
@@ -21,9 +21,9 @@ def many(count: int, **spread: np.ndarray[Any, Any]) -> Worlds:
     return replace(one, **spread)
 
 
-def losing(worlds: Worlds, **group: Any) -> Losing:
+def losing(worlds: Worlds, **group: Any) -> KindLosses:
     known = Group(**{"children": 6, "tolerance": 2, **group})
-    return Losing(vdevs=3, group=known, worlds=worlds, missing=np.full(len(worlds), 2 * DAY))
+    return KindLosses(vdevs=3, group=known, worlds=worlds, missing=np.full(len(worlds), 2 * DAY))
 
 
 def test_losses_are_the_first_failure_and_enough_others_while_it_is_missing() -> None:
