@@ -33,6 +33,7 @@ BEYOND = {
     "groups": constant("response.beyond_groups"),
     "shingled": constant("response.beyond_shingled"),
     "legacy": constant("response.beyond_legacy"),
+    "legacy_history": constant("response.beyond_legacy_history"),
     "legacy_shingled": constant("response.beyond_legacy_shingled"),
 }
 """How much larger errors of the median are than the regression states: it knows of no bends."""
@@ -114,7 +115,9 @@ class NextWorld(NamedTuple):
 def _error_class(case: Case, kind: Mapping[str, float]) -> str:
     """Return among which scenarios the errors of one of a kind were measured."""
     if kind["legacy"] > 0.0:
-        return "legacy_shingled" if kind["shingled"] > 0.0 else "legacy"
+        if kind["shingled"] > 0.0:
+            return "legacy_shingled"
+        return "legacy" if case.assumed("history") else "legacy_history"
     if kind["shingled"] > 0.0:
         return "shingled"
     if not case.write_cache and not case.assumed("write_cache") and kind["flash"] == 0.0:
