@@ -206,7 +206,7 @@ def test_the_last_txgs_end_after_all_is_copied() -> None:
 def test_tunables_of_removals() -> None:
     assert tuned(vdev_removal_max_span=0).leaves["scan_write_bytes"].sum() == 2 * done()[1].evacuation.bytes
     assert tuned(zfs_remove_max_segment=64 * KIB).issued_blocks > 2 * done()[0].issued_blocks
-    assert tuned(zfs_vdev_removal_max_active=1).end != done()[0].end
+    assert tuned(zfs_vdev_removal_max_active=1).span != done()[0].span
 
 
 def test_nothing_new_is_written_to_the_vdev_that_leaves() -> None:

@@ -426,6 +426,9 @@ def test_a_status_that_leaves_nothing_to_choose_says_so(
     assert "all you can do is wait; " in said
     assert "--reboot" in said
     healed = AWAITING.replace("9.93T / 33.1T issued", "20G / 60.1G issued").replace("21.9T", "33.1T")
+    # A drive that was away, not one that is replaced.
+    before, _, pair = healed.partition("\t    replacing-0")
+    healed = before + "\t    sdg" + pair.partition("\t      sdg")[2]
     status.write_text(healed.replace("1.62T", "3.3G"))
     assert main(["decide", str(status), "--drive-size", "12TB", "--reboot"]) == 2
     assert "does not repair a whole drive" in capsys.readouterr().err

@@ -222,7 +222,8 @@ def test_the_emptier_vdev_takes_more_of_what_clients_write() -> None:
     asked = resolved(layout="2*mirror2", fill=None, vdev_fills=[0.8, 0.2], load=load)
     assert writer(asked).favour == pytest.approx((0.4, 1.6))
     written = run_member(asked, blocks=6000).run.leaves["write_bytes"]
-    assert written[2] == pytest.approx(4.0 * written[1], rel=0.2)
+    # Whole records: two of 128K for 0.4 of what a vdev takes in turn (512K), seven for 1.6 of it.
+    assert written[2] == pytest.approx(3.5 * written[1], rel=0.15)
     even = resolved(layout="2*mirror2", load=load)
     assert writer(even).favour == (1.0, 1.0)
     assert writer(resolved(layout="2*mirror2")).favour == ()

@@ -57,8 +57,9 @@ def tune(
 
     Examples
     --------
-    >>> found = tune("mirror2", drive_size="200GB", fill="30%")  # doctest: +SKIP
-    >>> [setting.name for setting in found.settings if setting.ratio < 1]  # doctest: +SKIP
+    >>> found = tune("mirror2", drive_size="2GB", fill="30%")
+    >>> "zfs_scan_vdev_limit" in [setting.name for setting in found.settings]
+    True
     """
     if system is not None and system not in SYSTEMS:
         raise InputError("system", system, f"it is one of {', '.join(SYSTEMS)}", "leave it out")
