@@ -22,6 +22,8 @@ _MARKED_KEY = re.compile(
     re.MULTILINE,
 )
 """A key in bold, with a blank before its colon, or with the wide colon of East Asian keyboards."""
+_MARKS = ("**", "__", "`", " :", "\t:", "\uff1a")
+"""One of them is in each: outputs of zdb are long, and have none."""
 _WIDE_COLON = re.compile(r"(?<=\d)\uff1a(?=\d\d)")
 _ESCAPED = re.compile(r"(?:^|[\"'\s])(?:\\t| ){0,40}pool: [^\\\n]{1,255}\\n(?:\\t| ){0,40}(?:id|state):")
 _LISTED = re.compile(r'^[ \t]{0,40}"[ \t]{0,12}pool: [^"\n]{1,255}",?[ \t]*$', re.MULTILINE)
@@ -37,12 +39,15 @@ def with_plain_signs(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if _ENTITY.search(text):
         text = html.unescape(text)
-    text = _WIDE_COLON.sub(":", text.translate(_SIGNS))
-    return _MARKED_KEY.sub(r"\1\2:", text)
+    if not text.isascii():
+        text = _WIDE_COLON.sub(":", text.translate(_SIGNS))
+    return _MARKED_KEY.sub(r"\1\2:", text) if any(sign in text for sign in _MARKS) else text
 
 
 def unescaped(text: str) -> str:
     r"""Return a status as printed that a program has put into a string, with ``\n`` for ends of lines."""
+    if "pool: " not in text:
+        return text
     if _LISTED.search(text):
         return _LISTED_LINE.sub(_as_line, text)
     escaped = _ESCAPED.search(text)

@@ -15,7 +15,7 @@ from zsim.case.loads import CLIENT_READ_S
 from zsim.engine.model import PlaneModel
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.runs.giving_way import PAUSES, request_rate, run_giving_way
+from zsim.prediction.runs.giving_way import PAUSES, rate_given_way_to, run_giving_way
 from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.one_tile import run_world
 from zsim.scenario.model import Scenario
@@ -48,7 +48,7 @@ def runs(end: float, seen: list[str]) -> Callable[[PlaneModel], MemberResult]:
 def test_a_short_run_is_the_mean_over_pauses_and_what_is_between_them() -> None:
     model, seen = model_of(), list[str]()
     found = run_giving_way(runs(0.1, seen), model)
-    share = math.exp(-request_rate(model) * model.scan.idle_window_s)
+    share = math.exp(-rate_given_way_to(model) * model.scan.idle_window_s)
     assert 0.2 < share < 0.8
     assert found.time_s == pytest.approx(1.0 / (share / FAST + (1.0 - share) / SLOW))
     assert found.visit_s + found.issue_s + found.sync_s == pytest.approx(found.time_s)
@@ -59,7 +59,7 @@ def test_a_short_run_is_the_mean_over_pauses_and_what_is_between_them() -> None:
 
 def test_a_run_of_many_pauses_is_taken_as_it_is() -> None:
     model, seen = model_of(), list[str]()
-    rate = request_rate(model)
+    rate = rate_given_way_to(model)
     end = 1.01 * PAUSES / (rate * math.exp(-rate * model.scan.idle_window_s))
     assert run_giving_way(runs(end, seen), model).time_s == AS_IT_IS
     assert seen == ["as it is"]
@@ -84,14 +84,14 @@ def test_clients_that_never_pause_leave_the_scan_no_fast_part() -> None:
 
 def test_the_rate_is_that_of_the_clients_but_not_of_writes_to_a_log_device() -> None:
     model = model_of()
-    assert request_rate(model) == pytest.approx(5.0, rel=1e-9)
+    assert rate_given_way_to(model) == pytest.approx(5.0, rel=1e-9)
     (group,) = model.clients
-    assert request_rate(replace(model, clients=(group, group))) == pytest.approx(10.0)
+    assert rate_given_way_to(replace(model, clients=(group, group))) == pytest.approx(10.0)
     writes = replace(group, kind="sync-write", count=3, think_s=0.3 - CLIENT_READ_S)
     both = replace(model, clients=(group, writes))
-    assert request_rate(both) == pytest.approx(15.0)
+    assert rate_given_way_to(both) == pytest.approx(15.0)
     log = replace(model.vdevs[0], alloc_class="log")
-    assert request_rate(replace(both, vdevs=(*both.vdevs, log))) == pytest.approx(5.0)
+    assert rate_given_way_to(replace(both, vdevs=(*both.vdevs, log))) == pytest.approx(5.0)
 
 
 def test_how_long_it_takes_does_not_depend_on_when_the_first_client_asks() -> None:

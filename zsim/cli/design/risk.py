@@ -243,10 +243,10 @@ def hours(text: str | None, name: str) -> float | None:
 
 def interval(text: str | None) -> float | None:
     """Return the interval between scrubs [s]; infinite for ``never``."""
-    from zsim.planning.risk.question import INTERVALS
+    from zsim.planning.risk.question import interval_named
 
-    if text is not None and text.strip().lower() in INTERVALS:
-        return INTERVALS[text.strip().lower()]
+    if (known := interval_named(text)) is not None:
+        return known
     if text is not None and plain_number(text) is not None:
         raise InputError("--scrub", text, "an interval between scrubs needs a unit", f"write {text.strip()}d")
     return hours(text, "scrub")

@@ -142,6 +142,8 @@ def short(name: str) -> str:
 
 
 def _commands(text: str) -> Iterator[PoolCommand]:
+    if "zpool" not in text and "zfs" not in text:
+        return
     text = _CONTINUED.sub(" ", text)
     for match in _COMMAND.finditer(text):
         told = _BY_WHOM.sub("", match["words"])
@@ -282,10 +284,10 @@ class _Building:
         """Put what a change makes of a drive in its place; a mirror of one is that one."""
         found = []
         for vdev in self.vdevs:
-            children = [each for each in vdev.children if short(each.name) != short(name)]
-            if len(children) < len(vdev.children):
-                drive = next(each for each in vdev.children if short(each.name) == short(name))
-                place = vdev.children.index(drive)
+            names = [short(each.name) for each in vdev.children]
+            if short(name) in names:
+                place = names.index(short(name))
+                drive = vdev.children[place]
                 changed = (*vdev.children[:place], *change(drive), *vdev.children[place + 1 :])
                 found.append(changed[0] if len(changed) == 1 else replace(vdev, children=changed))
             elif not vdev.children and short(vdev.name) == short(name):

@@ -45,7 +45,7 @@ from zsim.observe.zpool.vdev_tree import (
 )
 
 MAX_POOLS = 1000
-MOST_COMMANDS = 1000
+MOST_BESIDE = 1000
 """Beside a status: those before say nothing of what is repaired now."""
 _KEYS = (
     "pool", "id", "state", "status", "action", "see", "scan", "scrub", "scan warning", "remove", "expand",
@@ -273,7 +273,7 @@ def read_status(text: str, name: str = "zpool status") -> tuple[PoolStatus, ...]
 
 def _of_pool(commands: Sequence[PoolCommand], name: str) -> tuple[PoolCommand, ...]:
     """Return the last commands to a pool."""
-    return tuple([each for each in commands if each.pool == name and each.tool == "zpool"][-MOST_COMMANDS:])
+    return tuple([each for each in commands if each.pool == name and each.tool == "zpool"][-MOST_BESIDE:])
 
 
 @dataclass(slots=True)

@@ -475,11 +475,14 @@ def _last_true(low: int, high: int, meets: Callable[[int], bool]) -> int | None:
     """Return the last number for which `meets` holds, that is true up to some number; None if for none."""
     if not meets(low):
         return None
-    if meets(high):
-        return high
+    return high if meets(high) else _bisected(low, high, meets)
+
+
+def _bisected(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """Return the last number for which something holds that does at `low`, and no more at `high`."""
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if meets(middle) else (low, middle)
+        low, high = (middle, high) if holds(middle) else (low, middle)
     return low
 
 
@@ -494,10 +497,7 @@ def _largest_true(numbers: Sequence[int], holds: Callable[[int], bool]) -> int |
         return None
     low = true[-1]
     high = min((place for place in places if place > low), default=low + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(numbers[middle]) else (low, middle)
-    return numbers[low]
+    return numbers[_bisected(low, high, lambda place: holds(numbers[place]))]
 
 
 def _one(context: Context, candidate: Candidate) -> Row:

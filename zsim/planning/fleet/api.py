@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,9 +33,6 @@ from zsim.planning.risk.surface import drawn_by_law
 from zsim.planning.risk.warnings import known_bugs
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
-
-if TYPE_CHECKING:
-    pass
 
 FAILURES_A_BLOCK = 200_000
 FAILURES_A_WORLD = 400

@@ -14,7 +14,7 @@ from zsim.base.model_data import load_toml
 from zsim.base.parsed import table
 from zsim.base.units import parse_duration, parse_fraction
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR
-from zsim.planning.risk.question import INTERVALS, RiskInputs, Seconds, with_erc_of
+from zsim.planning.risk.question import RiskInputs, Seconds, interval_named, with_erc_of
 from zsim.scenario.asked import at_rest
 from zsim.scenario.messages import SaidInOneSentence
 from zsim.scenario.model import Scenario
@@ -201,9 +201,8 @@ def _risk(stated: dict[str, object]) -> dict[str, object]:
         if name in found:
             found[name] = _number(found[name], name)
     if "scrub" in found:
-        word = str(found["scrub"]).strip().lower()
-        known = INTERVALS[word] if word in INTERVALS else _duration(found["scrub"], 86400.0, "scrub")
-        found["scrub"] = Seconds(known)
+        known = interval_named(found["scrub"])
+        found["scrub"] = Seconds(_duration(found["scrub"], 86400.0, "scrub") if known is None else known)
     return found
 
 

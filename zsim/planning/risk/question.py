@@ -168,8 +168,8 @@ def _duration(value: object, name: str) -> object:
     """Return a duration in seconds, of one given as text or as a span of time."""
     if isinstance(value, Seconds):
         return value
-    if name == "scrub" and isinstance(value, str) and value.strip().lower() in INTERVALS:
-        return Seconds(INTERVALS[value.strip().lower()])
+    if name == "scrub" and (known := interval_named(value)) is not None:
+        return Seconds(known)
     if isinstance(value, str | timedelta):
         return Seconds(parse_duration(value, name))
     found = _plain(value, name)
@@ -223,6 +223,13 @@ INTERVALS = {
     "daily": DAY, "weekly": 7 * DAY, "monthly": 30 * DAY, "quarterly": 91 * DAY, "yearly": 365 * DAY,
 }  # fmt: skip
 """Of scrubs, in words [s]."""
+
+
+def interval_named(value: object) -> float | None:
+    """Return the interval between scrubs that a word is [s]; None of anything else."""
+    return INTERVALS.get(value.strip().lower()) if isinstance(value, str) else None
+
+
 SHARE_BEGINS = tuple(".-0123456789")
 _READERS: dict[str, Callable[[object, str], object]] = {
     **dict.fromkeys(("hours", "mttf", "mttr", "scrub", "detect", "age"), _duration),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 
 from zsim.base.units import format_duration, format_fraction
-from zsim.planning.risk.one_vdev.group import HOUR, YEAR
+from zsim.planning.risk.one_vdev.group import HOUR, YEAR, weibull_scale
 from zsim.planning.risk.question import RiskInputs, assumed_age
 from zsim.planning.risk.records import rounded
 
@@ -75,7 +75,7 @@ def life_words(inputs: RiskInputs, rate: float, years: float) -> tuple[str, ...]
     if inputs.shape == 1.0:
         return ()
     age = assumed_age(inputs)
-    scale = 1.0 / rate / math.gamma(1.0 + 1.0 / inputs.shape)
+    scale = weibull_scale(1.0 / rate, inputs.shape)
 
     def failing(span: float) -> str:
         spent = ((age + span) / scale) ** inputs.shape - (age / scale) ** inputs.shape

@@ -91,8 +91,8 @@ def _missing_drives(case: Case, told: bool) -> list[str]:
 
 def unlike(case: Case, inputs: RiskInputs, others: Mapping[VdevSpec, Quantiles]) -> tuple[str, ...]:
     """Return how long vdevs unlike the first one are repaired, or that they are taken as it is."""
-    unlike = {vdev for vdev in case.layout.stored[1:] if vdev != case.layout.stored[0] and not vdev.is_disk}
-    if not unlike:
+    first, *rest = case.layout.stored
+    if all(vdev == first or vdev.is_disk for vdev in rest):
         return ()
     if not others:
         stated = inputs.hours is not None or inputs.mttr is not None

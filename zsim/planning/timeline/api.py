@@ -187,13 +187,11 @@ def _named(name: str) -> Plan:
     """Return the plan of a procedure's name; of a layout, one in which nothing happens yet."""
     try:
         return procedure(name)
-    except InputError:
+    except InputError as refused:
         try:
             layout = Layout.parse(name)
         except InputError:
-            layout = None
-        if layout is None:
-            raise
+            raise refused from None
     return Plan.from_dict({"scenario": {"layout": str(layout)}})
 
 

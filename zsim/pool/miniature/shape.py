@@ -35,7 +35,7 @@ LEAST_TXGS = 16
 """Transaction groups that what is stored is written in at least."""
 MIN_FILE_BYTES = 1 << 20
 EMPTY_FILL, LEAST_FILL = 0.03, 1e-9
-"""Below this fill, txgs and pieces of files are as large as at it: shares of the data, not of the space."""
+"""Below this fill, txgs are as large as at it: shares of the data, not of the space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,13 +206,14 @@ def fitted(recipe: PoolRecipe, files: int = FILES_PER_POOL) -> PoolRecipe:
 
 
 def _in_pieces(recipe: PoolRecipe, room: float, stored: float, files: int) -> PoolRecipe:
-    """Return a recipe of which files and txgs are small shares of so much room [bytes].
+    """Return a recipe of which txgs are small shares of so much room, and files of what is stored [bytes].
 
     A txg is written to its end, so that the last one may take the pool beyond its fill by as much: it is a
-    small part of what is to be `stored`, too [bytes].
+    small part of what is to be `stored`, too.
     """
-    held = room / expansion(recipe)
-    most = min(float(recipe.txg_bytes), stored / expansion(recipe) / LEAST_TXGS)
+    grows = expansion(recipe)
+    held, files_bytes = room / grows, stored / grows
+    most = min(float(recipe.txg_bytes), files_bytes / LEAST_TXGS)
     txg = max(1, int(min(most, max(held * TXG_SHARE, MIN_TXG_BYTES))))
     every = max(1, round(recipe.txg_bytes / txg))
     return replace(
@@ -221,7 +222,7 @@ def _in_pieces(recipe: PoolRecipe, room: float, stored: float, files: int) -> Po
         metadata_every=every,
         fill_parts=int(min(every, max(1.0, held * FILL_SHARE / txg))),
         whole_files=False,
-        piece_bytes=max(int(stored / expansion(recipe) / files), MIN_FILE_BYTES),
+        piece_bytes=max(int(files_bytes / files), MIN_FILE_BYTES),
     )
 
 

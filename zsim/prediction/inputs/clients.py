@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import NamedTuple
@@ -193,8 +193,13 @@ def latencies(setup: RunSetup, during: RunResult) -> tuple[Latency, ...]:
     )
 
 
+def request_rate(groups: Iterable[ClientModel]) -> float:
+    """Return how often clients ask, if they wait as long as on a busy disk [1/s]."""
+    return math.fsum(group.count / (group.think_s + CLIENT_READ_S) for group in groups)
+
+
 def _watched(setup: RunSetup) -> RunResult:
-    asks = math.fsum(group.count / (group.think_s + CLIENT_READ_S) for group in setup.model.clients)
+    asks = request_rate(setup.model.clients)
     seconds = min(LONGEST_WATCH_S, max(SHORTEST_WATCH_S, WATCHED_REQUESTS / asks))
     machine = Run(setup)
     result = machine.watch(seconds)

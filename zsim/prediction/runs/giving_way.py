@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from zsim.base.constants import constant
-from zsim.case.loads import CLIENT_READ_S
 from zsim.engine.model import PlaneModel
+from zsim.prediction.inputs.clients import request_rate
 from zsim.prediction.runs.member import MemberResult
 from zsim.vdevs.kind import LOG
 
@@ -22,11 +22,10 @@ LEAST_SHARE = constant("clients.least_pause")
 """Of the time: where pauses are rarer, no run is made of what the scan does in them."""
 
 
-def request_rate(model: PlaneModel) -> float:
+def rate_given_way_to(model: PlaneModel) -> float:
     """Return how often clients ask for what a scan gives way to [1/s]: not for a log device's writes."""
     logs = any(vdev.alloc_class == LOG for vdev in model.vdevs)
-    asking = [group for group in model.clients if not (logs and group.kind == "sync-write")]
-    return math.fsum(group.count / (group.think_s + CLIENT_READ_S) for group in asking)
+    return request_rate(group for group in model.clients if not (logs and group.kind == "sync-write"))
 
 
 def run_giving_way(run: Callable[[PlaneModel], MemberResult], model: PlaneModel) -> MemberResult:
@@ -55,7 +54,7 @@ def run_giving_way(run: Callable[[PlaneModel], MemberResult], model: PlaneModel)
     """
     rules = model.scan
     flash = not any(leaf.drive.rotating for leaf in model.leaves)
-    rate = request_rate(model) if flash and rules.delay_ticks > 0 else 0.0
+    rate = rate_given_way_to(model) if flash and rules.delay_ticks > 0 else 0.0
     found = run(model)
     if rate == 0.0:
         return found

@@ -44,6 +44,11 @@ class Repair:
         return self.minimum == 1.0
 
 
+def weibull_scale(mean: Lengths, shape: float) -> Lengths:
+    """Return the scale of a Weibull law with a mean, in the same unit."""
+    return mean / gamma(1.0 + 1.0 / shape)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """One top-level vdev.
@@ -89,7 +94,7 @@ class Group:
 
     def scale(self, mean: Lengths) -> Lengths:
         """Return the scale of the Weibull law of lifetimes with a mean, in the same unit."""
-        return mean / gamma(1.0 + 1.0 / self.shape)
+        return weibull_scale(mean, self.shape)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
