@@ -244,7 +244,7 @@ def test_worlds_that_tell_most_tell_more_than_any() -> None:
     ran = _ran(surface, slopes, chance, 16, 0)
     surface.estimate(ran)
     candidates = _scores(surface.case, 64, 9)
-    chosen = surface.most_telling(ran, candidates, (LARGER,), 4 * (LARGER + COST))
+    chosen = surface.most_telling(ran, candidates, (LARGER,), 4 * (LARGER + COST), np.ones(64))
     assert len(chosen) == 4
     assert {each.blocks for each in chosen} == {LARGER}
 
@@ -269,19 +269,19 @@ def test_a_larger_population_tells_more_of_a_world_that_was_run_on_a_small_one()
     ran = _ran(surface, slopes, chance, 16, 0)
     surface.estimate(ran)
     both = np.concatenate([ran.scores, _scores(surface.case, 16, 9)])
-    chosen = surface.most_telling(ran, both, (LARGER,), 6 * (LARGER + COST))
+    chosen = surface.most_telling(ran, both, (LARGER,), 6 * (LARGER + COST), np.ones(len(both)))
     again = {tuple(each) for each in ran.scores.tolist()}
     assert sum(each.scores in again for each in chosen) >= 4
 
 
-@pytest.mark.parametrize("seed", [2, 5])
-def test_the_world_chosen_takes_most_variance_of_the_quantiles_for_its_cost(seed: int) -> None:
-    """Against conditioning on each world anew; the second one given the first."""
+@pytest.mark.parametrize(("seed", "heavy"), [(2, 1.0), (5, 1.0), (5, 6.0)])
+def test_the_world_chosen_takes_most_variance_of_the_quantiles_for_its_cost(seed: int, heavy: float) -> None:
+    """Against conditioning on each world anew; the second one given the first.  Half of them are heavy."""
     surface, slopes, chance = _made(_case(fill=0.62), seed)
     ran = _ran(surface, slopes, chance, 8, 0)
     surface.estimate(ran)
     candidates, sizes = _scores(surface.case, 6, 9), (SMALL, LARGER, TILE)
-    weights = surface._weights
+    weights, work = surface._weights, np.where(np.arange(6) % 2, heavy, 1.0)
 
     def left(scores: np.ndarray, blocks: np.ndarray) -> np.ndarray:
         at = points(surface.case, surface.inputs, scores)
@@ -298,13 +298,13 @@ def test_the_world_chosen_takes_most_variance_of_the_quantiles_for_its_cost(seed
         return open_
 
     scores, blocks = ran.scores, ran.blocks
-    for chosen in surface.most_telling(ran, candidates, sizes, 2 * (TILE + COST))[:2]:
+    for chosen in surface.most_telling(ran, candidates, sizes, 2 * (TILE + COST), work)[:2]:
         before = left(scores, blocks)
         gains = {
             (place, size): float(
                 ((before - left(np.vstack((scores, each)), np.append(blocks, size))) / before).sum()
             )
-            / (size + COST)
+            / (size * work[place] + COST)
             for place, each in enumerate(candidates)
             for size in sizes
         }
@@ -313,12 +313,35 @@ def test_the_world_chosen_takes_most_variance_of_the_quantiles_for_its_cost(seed
         scores, blocks = np.vstack((scores, candidates[place])), np.append(blocks, float(size))
 
 
+def test_worlds_are_as_much_work_as_those_of_their_use_that_were_run() -> None:
+    surface, _, _ = _made(_case(fill=0.62), 3)
+    scores = _scores(surface.case, 64)
+    uses = points(surface.case, surface.inputs, scores)["use"]
+    commands = 100.0 + 100.0 * (uses == uses[0])
+    commands[:2] = (150.0, 250.0) if uses[1] == uses[0] else (200.0, 100.0)
+    ran = np.flatnonzero(uses != uses[-1])
+    work = surface.work(scores[ran], commands[ran], scores)
+    heavy = uses == uses[0]
+    assert 0 < heavy.sum() < len(ran) / 2
+    # The last one's use was not run: it counts as the heaviest.
+    assert uses[-1] != uses[0]
+    np.testing.assert_allclose(work, np.where(heavy | (uses == uses[-1]), 2.0, 1.0), rtol=1e-12)
+
+
+def test_worlds_of_draids_all_count_alike() -> None:
+    surface, _, _ = _made(_case(layout="draid2:4d:11c:1s", fill=0.62), 3)
+    scores = _scores(surface.case, 8)
+    assert surface.work(scores, np.arange(1.0, 9.0), scores).tolist() == [1.0] * 8
+
+
 def test_no_more_is_spent_than_there_is() -> None:
     surface, slopes, chance = _made(_case(fill=0.62), 3)
     ran = _ran(surface, slopes, chance, 16, 0)
     surface.estimate(ran)
     for budget in (SMALL, SMALL + COST, 200_000, 1_000_000):
-        chosen = surface.most_telling(ran, _scores(surface.case, 32), (SMALL, LARGER, TILE), budget)
+        chosen = surface.most_telling(
+            ran, _scores(surface.case, 32), (SMALL, LARGER, TILE), budget, np.ones(32)
+        )
         spent = sum(each.blocks + COST for each in chosen)
         assert spent <= budget
         assert budget - spent < SMALL + COST

@@ -363,7 +363,7 @@ def test_a_world_that_counts_little_tells_little_if_it_is_run_again(monkeypatch:
     ran = runs_of([RanWorld((-1.0,), TILE, 1e5), RanWorld((1.0,), TILE, 1e5)])
     made.estimate(ran)
     for again in (ran.scores, ran.scores[::-1]):
-        [chosen] = made.most_telling(ran, again, (TILE,), TILE + COST)
+        [chosen] = made.most_telling(ran, again, (TILE,), TILE + COST, np.ones(2))
         assert chosen == ((1.0,), TILE)
 
 
@@ -373,11 +373,10 @@ def test_what_is_left_is_spent_to_the_last_block() -> None:
     ran = runs_of([RanWorld((0.0,), TILE, 1e5)] * 20)
     made.estimate(ran)
     budget = TILE + SMALL + 2 * COST
-    both = made.most_telling(ran, np.zeros((1, 1)), (SMALL, TILE), budget)
+    both = made.most_telling(ran, np.zeros((1, 1)), (SMALL, TILE), budget, np.ones(1))
     assert [each.blocks for each in both] == [TILE, SMALL]
-    assert [each.blocks for each in made.most_telling(ran, np.zeros((1, 1)), (SMALL, TILE), budget - 1)] == [
-        TILE
-    ]
+    less = made.most_telling(ran, np.zeros((1, 1)), (SMALL, TILE), budget - 1, np.ones(1))
+    assert [each.blocks for each in less] == [TILE]
 
 
 def test_each_quantile_counts_by_the_share_of_its_variance_that_is_taken() -> None:
@@ -391,9 +390,9 @@ def test_each_quantile_counts_by_the_share_of_its_variance_that_is_taken() -> No
         open_[row, BY_USE.index(name) * len(USES) + int(made.use[0])] = 1.0
     made.whole, made._about = open_, np.eye(3)
     worlds = np.array([[0.0, 0.1], [1.0, 0.0]])
-    [chosen] = made.most_telling(ran, worlds, (TILE,), TILE + COST)
+    [chosen] = made.most_telling(ran, worlds, (TILE,), TILE + COST, np.ones(2))
     assert chosen.scores == (1.0, 0.0)
-    [other] = made.most_telling(ran, worlds * 1.5, (TILE,), TILE + COST)
+    [other] = made.most_telling(ran, worlds * 1.5, (TILE,), TILE + COST, np.ones(2))
     assert other.scores == (1.5, 0.0)
 
 

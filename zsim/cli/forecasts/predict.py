@@ -76,7 +76,7 @@ def command(
     # The first screen says what helps most, from runs of its own; an interval alone needs none of them.
     whole = not quiet or as_json or any(name is not None for name in (output, series, plot, report))
     scenario = scenario_from(given)
-    prediction = compute_or_tell(scenario, as_json, "all" if whole else "first screen")
+    prediction = compute_or_tell(scenario, as_json, "all" if whole else "row")
     with printed_anyway(prediction, as_json, lambda: said(prediction, why, verbose, quiet)):
         if output is not None:
             prediction.save(output)

@@ -24,6 +24,7 @@ from zsim.prediction.statistics.slopes import (
     prior,
     with_open_level,
 )
+from zsim.vdevs.kind import kind_of
 
 F64 = NDArray[np.float64]
 BEYOND = {
@@ -221,8 +222,40 @@ class ResponseSurface:
             np.exp(drawn),
         )
 
+    def work(self, scores: F64, commands: F64, candidates: F64) -> F64:
+        """Return how much work a block of each candidate's population is, as a multiple of the usual world's.
+
+        Worlds of small records have larger populations than others of nominally as many blocks.  Those of
+        dRAIDs are as large as what is in flight asks for, whatever is nominal: all count alike.
+
+        Parameters
+        ----------
+        scores : ndarray of float, shape (runs, unknowns)
+            Standard normal scores of worlds that were run.
+        commands : ndarray of float, shape (runs,)
+            How much work these were, all on equally many blocks [child I/Os].
+        candidates : ndarray of float, shape (candidates, unknowns)
+
+        Returns
+        -------
+        ndarray of float, shape (candidates,)
+            The mean of the runs of the same use over the median of all; a use that was not run counts as the
+            heaviest that was.
+        """
+        if not len(commands) or kind_of(self.case.layout.data[0].kind).has_groups:
+            return np.ones(len(candidates))
+        uses, wanted = (points(self.case, self.inputs, each)["use"] for each in (scores, candidates))
+        of_use = {use: float(commands[uses == use].mean()) for use in np.unique(uses)}
+        heaviest = max(of_use.values())
+        return np.array([of_use.get(use, heaviest) for use in wanted]) / median(commands)
+
     def most_telling(
-        self, ran: WorldRuns, candidates: F64, sizes: Sequence[int], budget: int
+        self,
+        ran: WorldRuns,
+        candidates: F64,
+        sizes: Sequence[int],
+        budget: int,
+        work: F64,
     ) -> list[NextWorld]:
         """Return which worlds tell most of the quantiles for what they cost, and on how large populations.
 
@@ -236,6 +269,8 @@ class ResponseSurface:
             Blocks of a population.
         budget : int
             What may be spent [blocks]; a run costs its own, and as much again as some thousands.
+        work : ndarray of float, shape (candidates,)
+            How much work a block of each is, see `work`.
 
         Notes
         -----
@@ -255,10 +290,11 @@ class ResponseSurface:
         whole[: len(blocks), : len(blocks)] += as_weighed(
             self.prior.of_worlds(every, every), weights, weights
         )
-        chance, costs = self.prior.of_chance(at["use"], blocks) / weights, blocks + COST
+        chance = self.prior.of_chance(at["use"], blocks) / weights
         known = with_open_level(whole[:count, :count] + np.diag(chance[:count]))
         left = known.left(whole[count:, count:], whole[count:, :count])
-        blocks, chance, costs = blocks[count:], chance[count:], costs[count:]
+        blocks, chance = blocks[count:], chance[count:]
+        costs = blocks * np.repeat(work, len(sizes)) + COST
         found: list[NextWorld] = []
         wanted = len(blocks)
         spent = 0.0
