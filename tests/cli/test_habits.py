@@ -27,6 +27,7 @@ from zsim.scenario.descriptions import DESCRIPTIONS, described
 from zsim.scenario.model import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
+STATUS = ROOT / "docs" / "examples" / "zpool-status.txt"
 Capture = pytest.CaptureFixture[str]
 
 
@@ -317,6 +318,9 @@ def test_an_option_of_zsim_itself_is_told_where_it_stands(capsys: Capture) -> No
         ("resilver", "did you mean 'zsim predict'?"),
         ("predct", "did you mean 'zsim predict'?"),
         ("raidz2x6 --fill 62%", "did you mean 'zsim predict --layout raidz2x6'?"),
+        ("'8x 16TB in raidz2, 60% full'", "did you mean 'zsim predict \"8x 16TB in raidz2, 60% full\"'?"),
+        ("'6x 4TB raidz2, 34% done after 12 h'", 'zsim eta "6x 4TB raidz2, 34% done after 12 h"'),
+        (f"{STATUS}", f"did you mean 'zsim predict {STATUS}'?"),
         ("compare", "write for instance zsim compare raidz2x6"),
     ],
 )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
+import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -70,6 +73,10 @@ def meant_by_command(word: str, known: Sequence[str]) -> str:
         return f"zsim {COMMAND_MEANT[folded]}"
     if VDEV.match(word):
         return f"zsim predict --layout {word}"
+    if " " in word and re.search(r"\d", word):
+        return f'zsim {"eta" if "done" in folded else "predict"} "{word}"'
+    if Path(word).is_file():
+        return f"zsim predict {shlex.quote(word)}"
     near = difflib.get_close_matches(folded, [*known, *COMMAND_MEANT], n=1, cutoff=0.6)
     return f"zsim {COMMAND_MEANT.get(near[0], near[0])}" if near else ""
 
