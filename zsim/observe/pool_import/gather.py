@@ -11,6 +11,7 @@ from zsim.base.units import format_duration
 from zsim.observe.devices.identity import Inventory
 from zsim.observe.devices.labels import device_of
 from zsim.observe.evidence.activity import Samples
+from zsim.observe.evidence.detached import targets_detached
 from zsim.observe.evidence.scans import (
     PoolThen,
     finished,
@@ -183,6 +184,8 @@ def _running(outputs: PoolOutputs, pool: PoolThen, over: Sequence[FinishedScan])
             state = running(scan, status.at, then, "zpool status", resilvered_together(status.vdevs))
             if state is None or state in found:
                 continue
+            if targets_detached(status):
+                state = state.model_copy(update={"kind": "heal"})
             if any(_is_of(state, each) for each in over):
                 ended += 1
             elif len(found) < MOST_RUNNING:
