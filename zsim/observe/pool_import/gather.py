@@ -322,7 +322,8 @@ def _missing(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
         outputs.notes.append(
             f"drives of {lacking} vdevs are to be replaced, and what is predicted is one vdev. In one pass"
             " they are repaired side by side, and all takes about as long; where a second replacement waits"
-            " for its own pass (0.8 and later, zpool resilver begins again with all) each takes that long"
+            " for its own pass (0.8 and later, zpool resilver begins again with all) each takes that long."
+            " zsim timeline, given the same files, answers for all of them"
         )
     return found
 
