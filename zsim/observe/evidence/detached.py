@@ -11,6 +11,7 @@ from zsim.scenario.evidence import RunningScan
 LEAST_COLLECTED = 0.01
 """Share of what is scanned that a sorted scan still has to issue; with less only metadata is left."""
 
+
 def targets_detached(status: PoolStatus) -> bool:
     """Tell whether commands beside a status detach every drive that its pass was to fill.
 

@@ -24,6 +24,7 @@ from zsim.observe.pool_import.classes import WHO_TELLS
 from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
 from zsim.observe.pool_import.given.assumed import as_status, assumed_vdevs, assumed_words
 from zsim.observe.pool_import.given.files import files_in
+from zsim.observe.pool_import.given.other_texts import other_text
 from zsim.observe.pool_import.given.pasted_forms import UNKNOWN
 from zsim.observe.pool_import.given.pool_in_words import pool_in_words
 from zsim.observe.pool_import.importing import ImportedPool, import_beside
@@ -358,8 +359,12 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
         if recognises(rest):
             found += read_status(rest)
     if not found:
-        reason = "the output of zpool status is expected"
-        raise InputError("zpool status", None, reason, "pipe it in: zpool status tank | zsim eta")
+        told = next(filter(None, map(other_text, texts)), None)
+        reason, remedy = told or (
+            "the output of zpool status is expected",
+            "pipe it in: zpool status tank | zsim eta",
+        )
+        raise InputError("zpool status", None, reason, remedy)
     names = dict.fromkeys(each.name for each in found)
     found = under_one_name(found) if pool is None else found
     found = [each for each in found if pool is None or each.name in (pool, UNKNOWN)]
