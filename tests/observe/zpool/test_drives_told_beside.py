@@ -73,6 +73,7 @@ def test_a_drive_that_commands_bring_back_is_not_called_new_by_words() -> None:
         ("# zpool detach tank sdc\n", PAIR, False),
         ("# zpool replace tank sdc sdx\n# zpool detach tank sdc\n", SOUND.replace("sdc", "sdx"), False),
         ("# zpool detach tank sdx\n# zpool replace tank sdc sdy\n", PAIR.replace("sdx", "sdy"), False),
+        ("# zpool detach tank sdc\n", SOUND.replace("  sdc", "  sdc OFFLINE"), True),
         ("2026-10-01.10:00:00 zpool detach tank sdx\n", SOUND, False),
         ("", SOUND, False),
     ],

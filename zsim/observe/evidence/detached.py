@@ -5,7 +5,7 @@ from __future__ import annotations
 from zsim.observe.evidence.scans import AFTER_COMMAND_S, started_of
 from zsim.observe.zpool.commands import FILLS, PoolCommand, last_of, short
 from zsim.observe.zpool.status import PoolStatus
-from zsim.observe.zpool.vdev_tree import PAIRS, Vdev
+from zsim.observe.zpool.vdev_tree import GONE, PAIRS, Vdev
 from zsim.scenario.evidence import RunningScan
 
 LEAST_COLLECTED = 0.01
@@ -29,7 +29,9 @@ def targets_detached(status: PoolStatus) -> bool:
         # The status was printed before the command was run.
         return all(last_of(since, each.name) == "detach" for each in targets)
     last = [each for each in since if each.verb in FILLS or each.verb == "detach"][-1]
-    shown = {short(leaf.name) for vdev in status.vdevs for leaf in vdev.leaves()}
+    # The old drive has its name back when a new one of the same path is detached.
+    there = (leaf for vdev in status.vdevs for leaf in vdev.leaves() if leaf.state not in GONE)
+    shown = {short(leaf.name) for leaf in there}
     filled = {short(name) for each in status.commands if each.verb in FILLS for name in each.drives}
     return last.verb == "detach" and not {*map(short, last.drives), *filled} & shown
 

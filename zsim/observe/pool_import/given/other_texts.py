@@ -36,7 +36,7 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"\bPool \S{1,80} state is (?:DEGRADED|ONLINE|FAULTED|UNAVAIL)\b"
-        r"|\b(?:Scrub|Resilver) of pool '[^'\n]{1,80}'",
+        r"|\b(?:Scrub|Resilver) of pool '[^'\n]{1,80}'|% Resilvered\b",
         "an alert of TrueNAS names the pool, not its vdevs, nor how far a scan is",
         f"{STATUS}, or copy the pool's page under Storage",
     ),
