@@ -29,6 +29,20 @@ _ESCAPED = re.compile(r"(?:^|[\"'\s])(?:\\t| ){0,40}pool: [^\\\n]{1,255}\\n(?:\\
 _LISTED = re.compile(r'^[ \t]{0,40}"[ \t]{0,12}pool: [^"\n]{1,255}",?[ \t]*$', re.MULTILINE)
 _LISTED_LINE = re.compile(r'^[ \t]{0,40}("(?:[^"\\\n]|\\.){0,4000}"),?[ \t]*$', re.MULTILINE)
 """Lines as Ansible prints them (``stdout_lines``)."""
+_CAPITALS = re.compile(
+    r"^[ \t]{0,12}POOL:[ \t]*\S[^\n]*\n(?:[^\na-z]*\n){0,20}?[ \t]{0,12}(?:STATE|SCAN):", re.MULTILINE
+)
+_KEPT_ROW = re.compile(r"^[ \t]*(?:NAME[ \t]+STATE\b|STATE:|POOL:)")
+_ROW_OF = re.compile(
+    r"^([ \t]*\S{1,255}[ \t]+)(ONLINE|DEGRADED|FAULTED|OFFLINE|UNAVAIL|REMOVED|AVAIL|INUSE)\b(.*)$"
+)
+_OWN_NAME = re.compile(
+    r"^[ \t]*(?:RAIDZ[1-3]?(?:-\d+)?|MIRROR(?:-\d+)?|DRAID[^ \t]*|(?:REPLACING|SPARE)(?:-\d+)?"
+    r"|(?=ATA-|SCSI-|WWN-|NVME)[A-Z]{3,4}-?|GPTID/|SD[A-Z]{1,3}\d*|A?DA\d+(?:P\d+)?|NVME\d+N\d+(?:P\d+)?)"
+    r"(?=[ \t]|$|(?<=[-/]))"
+)
+"""Names of vdevs, and how those of drives begin."""
+_IN_WORDS = re.compile(r"[A-Z]{2,}|(?<=/)S\b|\b\d{1,6}H\d{1,2}M\b")
 _LIKE_DIGITS = str.maketrans("OolI|", "00111")
 _IN_NUMBER = re.compile(r"(?<![A-Za-z])[lIO](?=[\d.][\d.lIO]{0,8}(?:[KMGTP%]|\b))|(?<=\d)[lIO](?=[\d.%KMGTP])"
                         r"|(?<=\d\.)[lIO](?=[\dlIO%KMGTP])|(?<=\d\.\d)[lIO](?=[%KMGTP])")  # fmt: skip
@@ -64,6 +78,24 @@ def _as_line(match: re.Match[str]) -> str:
         return str(json.loads(match[1]))
     except ValueError:
         return match[0]
+
+
+def from_capitals(text: str) -> str:
+    """Return a status that was written in capitals throughout as zpool prints it."""
+    if _CAPITALS.search(text) is None:
+        return text
+    return "\n".join(map(_from_capitals, text.split("\n")))
+
+
+def _from_capitals(line: str) -> str:
+    if _KEPT_ROW.match(line):
+        key, colon, value = line.partition(":")
+        return f"{key.lower()}:{value}" if colon else line
+    row = _ROW_OF.match(line)
+    if row is not None:
+        name = _OWN_NAME.sub(lambda found: found[0].lower(), row[1])
+        return f"{name}{row[2]}{row[3].lower()}"
+    return _IN_WORDS.sub(lambda word: word[0].lower(), line)
 
 
 def as_state(word: str, states: frozenset[str]) -> str:

@@ -14,7 +14,7 @@ from typing import IO
 from zsim.base import reading
 from zsim.base.errors import InputError, shown
 from zsim.base.units import MAX_BYTES, parse_duration
-from zsim.observe.cleaning import unescaped, with_plain_signs
+from zsim.observe.cleaning import from_capitals, unescaped, with_plain_signs
 from zsim.observe.proxmox import as_status_of_proxmox
 
 MAX_TEXT = 256 << 20
@@ -87,7 +87,7 @@ def tidied(text: str) -> str:
 
     ``zpool status`` colours its words where ZFS_COLOR is set; a page's source has it in ``<pre>``.
     """
-    text = unescaped(with_plain_signs(as_status_of_proxmox(text)))
+    text = from_capitals(unescaped(with_plain_signs(as_status_of_proxmox(text))))
     if "\x1b[" in text:
         text = _COLOUR.sub("", text)
     if _MARKUP.search(text) or _BREAK.search(text):

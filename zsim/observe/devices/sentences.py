@@ -22,6 +22,10 @@ _PRINTED = re.compile(
 )
 _LABEL = re.compile(r"^[ \t]{0,12}[\w ]{2,14}:[ \t]{1,8}")
 _SIZE = re.compile(r"(?<![\w.])(\d{1,2}(?:\.\d)?) ?TB\b", re.IGNORECASE)
+_OF_SIZE = re.compile(
+    r"(?<![\w.])(\d{1,2}(?:\.\d)?) ?TB(?: [a-z]{2,10}){0,2}? (?:drives|disks|hdds)\b", re.IGNORECASE
+)
+"""Several drives, of which the capacity is said."""
 LARGEST_TB = 36.0
 _LINK = re.compile(r"\b(?:are|is|were|all|of|with|have)\b|:", re.IGNORECASE)
 _BEHIND = re.compile(r"\s(?:in|as|on|for|with|and)\s|[,;(]")
@@ -91,14 +95,17 @@ def _model(line: str) -> Model | None:
     named = line[sized.end() : sized.end() + 40]
     if series_of(named) is None:
         named = _LINK.split(line[max(0, sized.start() - 40) : sized.start()])[-1]
-    return model_of(plain(f"{sized[1]} TB {_BEHIND.split(named)[0].strip()}"))
+    named = _BEHIND.split(named)[0].strip()
+    return model_of(plain(f"{sized[1]} TB {named if series_of(named) is not None else ''}".strip()))
 
 
 def _only_size(line: str) -> re.Match[str] | None:
-    """Return the capacity in a line about drives of one series: the only one in it, and one of a drive."""
+    """Return the only capacity in a line about drives of it, or of one series, if it is one of a drive."""
     sizes = list(_SIZE.finditer(line))
-    of_drives = len(sizes) == 1 and _OF_DRIVES.search(line) and series_of(line) is not None
-    return sizes[0] if of_drives and float(sizes[0][1]) <= LARGEST_TB else None
+    if len(sizes) != 1 or float(sizes[0][1]) > LARGEST_TB:
+        return None
+    of_series = _OF_DRIVES.search(line) is not None and series_of(line) is not None
+    return sizes[0] if of_series or _OF_SIZE.search(line) is not None else None
 
 
 class SentenceReader:

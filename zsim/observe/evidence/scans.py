@@ -195,19 +195,24 @@ def repaired_as(status: PoolStatus) -> Literal["returned", "replaced", ""]:
         marked = [(vdev, child) for vdev in status.vdevs for child in vdev.children if child.children]
         wrote = status.scan is not None and status.scan.repaired
         if shown and not marked and not wrote and _takes_no_other(status):
-            return "returned"
+            # None is named, so that words about any of them count.
+            leaves = [leaf for vdev in status.vdevs for leaf in vdev.leaves()]
+            ordered = any(_as_ordered([leaf], status) == "replaced" for leaf in leaves)
+            return "replaced" if ordered else "returned"
     fills = any(child.kind == "replacing" for _, child in marked)
     return "replaced" if fills and not (shown and _passes_at_once(status)) else ""
 
 
 def _as_ordered(marked: Sequence[Vdev], status: PoolStatus) -> Literal["returned", "replaced", ""]:
-    """Return what the commands beside a status say of drives that stand without the one that they replace."""
+    """Return what commands and words say of drives that stand without the one that they replace."""
     begun = started_of(status.scan) if status.scan is not None else None
     before = begun + timedelta(seconds=AFTER_COMMAND_S) if begun is not None else None
     verbs = [last_of(status.commands, drive.name, before) for drive in marked if not drive.children]
     if any(verb in FILLS for verb in verbs):
         return "replaced"
-    return "returned" if verbs and all(verb in RETURNS for verb in verbs) else ""
+    if verbs and all(verb in RETURNS for verb in verbs):
+        return "returned"
+    return status.told if verbs and not any(verbs) else ""
 
 
 def _passes_at_once(status: PoolStatus) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from zsim.base.units import format_both
@@ -17,6 +17,7 @@ from zsim.observe.devices.labels import FLASH_VENDORS, device_of, label_of
 from zsim.observe.devices.models import Model, model_of, slowest_of
 from zsim.observe.devices.sentences import SaidDrives
 from zsim.observe.devices.usual_sizes import usual_bytes
+from zsim.observe.evidence.activity import Samples
 from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.texts import plain
 from zsim.observe.zpool.vdev_tree import GONE, PAIRS, Vdev, repaired_pair
@@ -24,6 +25,9 @@ from zsim.scenario.layout import Layout
 from zsim.vdevs.kind import kinds
 
 SAME_SIZE = 0.03
+FASTEST_DISK, FASTEST_SATA = 320e6, 600e6
+"""No disk with one actuator reads faster (Seagate Exos X24, datasheet DS2114: 285 MB/s), and nothing behind
+SATA 3 (8b/10b) [bytes/s]."""
 SAID = "a sentence beside the outputs"
 MOST_NAMED = 4
 NVME_NAME = re.compile(r"nvme[-\d]|nvd\d|nda\d", re.ASCII)
@@ -77,9 +81,20 @@ def _with_attached(drives: PoolDrives, tops: Sequence[Vdev], inventory: Inventor
         {each.model for name in names if (each := inventory.of(name)) is not None and each.model}
         for names in (alone, old)
     ]
-    if not all(models) or models[0] & models[1]:
+    as_nvme = bool(alone and old) and _nvme_named(alone) and not any(map(_is_nvme, old))
+    if not as_nvme and (not all(models) or models[0] & models[1]):
         return drives
     return replace(drives, old=old, new=(*drives.new, *(name for name in drives.old if name in alone)))
+
+
+def _is_nvme(name: str) -> bool:
+    return NVME_NAME.match(device_of(name)) is not None
+
+
+def _nvme_named(names: Iterable[str]) -> bool:
+    """Tell whether all names are those of NVMe namespaces."""
+    names = list(names)
+    return bool(names) and all(map(_is_nvme, names))
 
 
 def _pairs(vdev: Vdev) -> Iterator[Vdev]:
@@ -176,11 +191,23 @@ def find_drives(outputs: PoolOutputs) -> None:
         if vendors <= set(FLASH_VENDORS):
             source = "World Wide Names of a vendor of solid-state drives"
             outputs.find("drive", "generic-sata-ssd", source, inferred=True)
+    if outputs.value("drive") is None:
+        _find_by_rates(outputs, drives)
     _find_new(outputs, drives)
     present = [each for name in (*drives.old, *drives.new) if (each := inventory.of(name)) is not None]
     _find_write_cache(outputs, present or list(known))
     _tell_links(outputs, present or list(known))
     _find_recovery(outputs, present or list(known))
+
+
+def _find_by_rates(outputs: PoolOutputs, drives: PoolDrives) -> None:
+    """Note that drives of which nothing else is known are no disks, by how fast one of them was read."""
+    rows = (row for table in outputs.files.of(Samples) if table.usable for row in table.means())
+    rates = [(row.read_rate or 0.0, row.source) for row in rows if row.drive in drives.old]
+    rate, source = max(rates, default=(0.0, ""))
+    if rate > FASTEST_DISK:
+        kind = SATA_FLASH if rate <= FASTEST_SATA else NVME
+        outputs.find("drive", kind, f"{source}: {rate / 1e6:.0f} MB/s of one drive", inferred=True)
 
 
 def _models_of(known: Sequence[Identity]) -> tuple[Model, ...]:
@@ -349,6 +376,8 @@ def _find_new(outputs: PoolOutputs, drives: PoolDrives) -> None:
     known = [each for name in drives.new if (each := inventory.of(name)) is not None]
     models = _models_of(known)
     if not models:
+        if _nvme_named(drives.new) and outputs.text("drive") != NVME:
+            outputs.find("new_drive", NVME, "names of the devices", inferred=True)
         return
     chosen = _chosen(models)
     old, old_size = outputs.text("drive"), outputs.named_size

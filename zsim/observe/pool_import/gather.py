@@ -11,6 +11,7 @@ from zsim.base.units import format_duration
 from zsim.observe.devices.identity import Inventory
 from zsim.observe.devices.labels import device_of
 from zsim.observe.evidence.activity import Samples
+from zsim.observe.evidence.detached import targets_detached
 from zsim.observe.evidence.scans import (
     PoolThen,
     finished,
@@ -183,6 +184,8 @@ def _running(outputs: PoolOutputs, pool: PoolThen, over: Sequence[FinishedScan])
             state = running(scan, status.at, then, "zpool status", resilvered_together(status.vdevs))
             if state is None or state in found:
                 continue
+            if targets_detached(status):
+                state = state.model_copy(update={"kind": "heal"})
             if any(_is_of(state, each) for each in over):
                 ended += 1
             elif len(found) < MOST_RUNNING:
@@ -319,7 +322,8 @@ def _missing(outputs: PoolOutputs, tops: Tops) -> list[DriveActivity]:
         outputs.notes.append(
             f"drives of {lacking} vdevs are to be replaced, and what is predicted is one vdev. In one pass"
             " they are repaired side by side, and all takes about as long; where a second replacement waits"
-            " for its own pass (0.8 and later, zpool resilver begins again with all) each takes that long"
+            " for its own pass (0.8 and later, zpool resilver begins again with all) each takes that long."
+            " zsim timeline, given the same files, answers for all of them"
         )
     return found
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from zsim.base.errors import InputError
 from zsim.base.files import replace_files
@@ -34,7 +35,7 @@ from zsim.observe.texts import plain
 from zsim.observe.zdb.pointers import PointerTable
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
-from zsim.observe.zpool.vdev_tree import Vdev
+from zsim.observe.zpool.vdev_tree import GONE, PAIRS, Vdev
 from zsim.scenario.files import apply_overrides, names_set
 from zsim.scenario.model import Scenario
 from zsim.scenario.words import CAPACITIES, DATA_SIZES, SHARES
@@ -44,6 +45,23 @@ SUSPENDED = (
     f"{HALTED}: nothing is read, written or repaired until its drives are back and zpool clear is"
     " run; the prediction counts from then"
 )
+
+
+class VdevBeside(NamedTuple):
+    """A vdev of which drives are filled in the same pass as those of the first one.
+
+    Attributes
+    ----------
+    vdev : int
+        As the scenario counts them.
+    drives : tuple of int
+    gone : bool
+        Whether the drives that are replaced are missing.
+    """
+
+    vdev: int
+    drives: tuple[int, ...]
+    gone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +85,8 @@ class ImportedPool:
         Drives of the vdev under repair that await a resilver of their own.
     waiting_beside : int
         The same of other vdevs like that one.
+    beside : tuple of VdevBeside
+        Other vdevs of which the running scan fills drives too.
     places : mapping of str to tuple of int
         By the name of a drive: its top-level vdev and its place there, as the scenario counts both.
     vdev_names : tuple of str
@@ -90,6 +110,7 @@ class ImportedPool:
     block_list: Path | None = None
     waiting: int = 0
     waiting_beside: int = 0
+    beside: tuple[VdevBeside, ...] = ()
     places: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False)
     vdev_names: tuple[str, ...] = ()
 
@@ -447,6 +468,7 @@ def _imported(outputs: PoolOutputs, tops: Tops, overrides: Sequence[str]) -> Imp
         progress=status.scan if status is not None else None,
         waiting=_waiting(status),
         waiting_beside=_waiting_beside(status),
+        beside=tuple(_beside(status, drive_places(outputs, tops))),
         places=drive_places(outputs, tops),
         vdev_names=tuple(plain(tops.vdevs[place].name) for place in tops.order),
         contents=files.contents,
@@ -473,6 +495,22 @@ def _waiting_beside(status: PoolStatus | None) -> int:
     others = [vdev for vdev, count in counts.items() if count and vdev not in under_repair]
     shapes = {(each.kind, each.parity, each.drives) for each in (first, *others)}
     return sum(counts[vdev] for vdev in others) if len(shapes) == 1 else 0
+
+
+def _beside(status: PoolStatus | None, places: Mapping[str, tuple[int, int]]) -> Iterator[VdevBeside]:
+    """Yield the other vdevs of which the scan that runs fills drives."""
+    scan = status.scan if status is not None else None
+    if scan is None or not scan.active or scan.function != "resilver":
+        return
+    for vdev in _under_repair(status):
+        slots = vdev.children if vdev.kind not in PAIRS and vdev.children else (vdev,)
+        filled = [slot for slot in slots if any(leaf.resilvering for leaf in slot.leaves())]
+        found = [places[leaf.name] for slot in filled for leaf in slot.leaves() if leaf.name in places]
+        numbers = {number for number, _ in found}
+        if len(numbers) == 1 and numbers != {0}:
+            old = (leaf for slot in filled for leaf in slot.leaves() if not leaf.resilvering)
+            gone = all(leaf.state in GONE for leaf in old)
+            yield VdevBeside(numbers.pop(), tuple(sorted({place for _, place in found})), gone)
 
 
 def _under_repair(status: PoolStatus | None) -> list[Vdev]:

@@ -377,6 +377,12 @@ def _said_layout(outputs: PoolOutputs) -> str:
     return next(iter(said)) if len(said) == 1 else ""
 
 
+_ASK_FOR_ALL = (
+    ". They are not alike: zsim predict --replace-in 1 (from 0, in the order of the layout) says how long"
+    " another takes"
+)
+
+
 def _find_replacement(outputs: PoolOutputs, tops: Tops) -> int:
     """Note what runs and what is replaced; return the place of the vdev concerned."""
     status = outputs.status
@@ -402,10 +408,11 @@ def _find_replacement(outputs: PoolOutputs, tops: Tops) -> int:
     repaired = max(range(len(vdevs)), key=lambda place: len(pairs[place]))
     together = resilvered_together(vdevs) if active else 1
     if together > 1:
+        alike = "" if tops.uniform else _ASK_FOR_ALL
         outputs.notes.append(
-            f"drives of {together} vdevs are resilvered at once: the repair of one is simulated. The others"
-            " are repaired beside it by drives of their own, so that all takes as long as the slowest of"
-            " them; the counters are of all"
+            f"drives of {together} vdevs are resilvered at once: the repair of {plain(vdevs[repaired].name)}"
+            " is simulated. The others are repaired beside it by drives of their own, so that all takes as"
+            f" long as the slowest of them; the counters are of all{alike}"
         )
     if pairs[repaired]:
         _find_pairs(outputs, pairs[repaired], tops.specs[repaired])

@@ -37,6 +37,7 @@ from zsim.observe.zpool.commands import PoolCommand, read_commands
 from zsim.observe.zpool.expansion import Expansion, Removal, read_expansion, read_removal, with_moves
 from zsim.observe.zpool.rows import elided, ends_in_a_row, sections_of
 from zsim.observe.zpool.scan import Function, Scan, ScanState
+from zsim.observe.zpool.told import Told, told_of_drive
 from zsim.observe.zpool.vdev_tree import (
     MAX_ROWS,
     PAIRS,
@@ -152,6 +153,8 @@ class PoolStatus:
         Whether that line says that all I/O of the pool is suspended.
     commands : tuple of PoolCommand
         What stands beside it of commands to this pool.
+    told : {"replaced", "returned", ""}
+        What a person says beside it of the drive that is resilvered: that it is new, or was away.
     """
 
     name: str
@@ -172,6 +175,7 @@ class PoolStatus:
     data_errors: str = ""
     suspended: bool = False
     commands: tuple[PoolCommand, ...] = ()
+    told: Told = ""
 
     @property
     def of_log_alone(self) -> bool:
@@ -267,8 +271,9 @@ def read_status(text: str, name: str = "zpool status") -> tuple[PoolStatus, ...]
     if not blocks:
         raise InputError(name, None, "a line 'pool: NAME' is expected", "give the output of zpool status")
     commands = read_commands(text)
+    told = told_of_drive(text)
     pools = (_pool(block, name) for block in blocks)
-    return tuple(replace(pool, commands=_of_pool(commands, pool.name)) for pool in pools)
+    return tuple(replace(pool, commands=_of_pool(commands, pool.name), told=told) for pool in pools)
 
 
 def _of_pool(commands: Sequence[PoolCommand], name: str) -> tuple[PoolCommand, ...]:

@@ -179,7 +179,7 @@ class FollowedScan:
             return zpool_why(self.last, said, left, self.share, self.case, self.phase)
         if said is not None and left.p10 <= said <= left.p90:
             return ""
-        return PASSED_OVER if is_open(self.last) else LOG_ALONE
+        return LOG_ALONE if self.paste.log_alone else PASSED_OVER
 
     @property
     def worry(self) -> tuple[str, ...]:

@@ -13,11 +13,18 @@ from zsim.base.errors import InputError, check_kind, shown
 from zsim.base.reading import REMEDY, is_directory, read_bytes, stat_of
 from zsim.base.units import format_bytes, format_fraction, format_percent
 from zsim.observe.documents import split_dated
+from zsim.observe.evidence.detached import (
+    issues_collected,
+    nothing_marked,
+    targets_detached,
+    without_targets,
+)
 from zsim.observe.evidence.scans import PoolThen, came_late, repaired_as, resilvered_together, running
 from zsim.observe.pool_import.classes import WHO_TELLS
 from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
 from zsim.observe.pool_import.given.assumed import as_status, assumed_vdevs, assumed_words
 from zsim.observe.pool_import.given.files import files_in
+from zsim.observe.pool_import.given.other_texts import other_text
 from zsim.observe.pool_import.given.pasted_forms import UNKNOWN
 from zsim.observe.pool_import.given.pool_in_words import pool_in_words
 from zsim.observe.pool_import.importing import ImportedPool, import_beside
@@ -50,6 +57,14 @@ BEFORE_PASS_S = 3 * 86400.0
 """A pass may have begun so long after its scan: by a reboot, or after metadata was scanned [s]."""
 
 
+_DETACHED = (
+    "NO DATA: the drive that was resilvered has been detached: nothing is left to be written. The pass issues"
+    " what it has collected, passes over the rest, and ends"
+)
+_UNMARKED = (
+    "no drive is marked (resilvering), though some was written: either it has been detached, and the pass"
+    " ends once the metadata is read, or the pool was imported again and nothing has been written since"
+)
 HALTED_STATES = {
     "SUSPENDED": "suspended",
     "UNAVAIL": "UNAVAIL, as more drives are gone than it can do without",
@@ -72,7 +87,7 @@ class Paste:
     at : datetime or None
         When the latest status was printed.
     log_alone : bool
-        Whether drives of log vdevs are resilvered alone, which copies nothing.
+        Whether nothing is copied: drives of log vdevs are resilvered alone, or those under repair detached.
     dedup_alone : bool
         Whether drives of dedup vdevs are, which copies deduplication tables.
     waiting : int
@@ -152,6 +167,12 @@ def read_paste(
         ordered[-1] = ordered[-1].model_copy(update={"at": at})
     repairs = latest if scan.function == "resilver" else None
     log_alone = repairs is not None and repairs.of_log_alone
+    if repairs is not None and targets_detached(repairs):
+        notes = [_DETACHED, *(note for note in notes if not note.startswith("NOT A WHOLE DRIVE"))]
+        log_alone = not issues_collected(ordered[-1])
+        ordered = list(map(without_targets, ordered[-1:]))
+    elif nothing_marked(latest):
+        notes.append(_UNMARKED)
     dedup_alone = repairs is not None and repairs.of_dedup_alone
     if log_alone:
         ordered = list(map(of_metadata, ordered))
@@ -338,8 +359,12 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
         if recognises(rest):
             found += read_status(rest)
     if not found:
-        reason = "the output of zpool status is expected"
-        raise InputError("zpool status", None, reason, "pipe it in: zpool status tank | zsim eta")
+        told = next(filter(None, map(other_text, texts)), None)
+        reason, remedy = told or (
+            "the output of zpool status is expected",
+            "pipe it in: zpool status tank | zsim eta",
+        )
+        raise InputError("zpool status", None, reason, remedy)
     names = dict.fromkeys(each.name for each in found)
     found = under_one_name(found) if pool is None else found
     found = [each for each in found if pool is None or each.name in (pool, UNKNOWN)]

@@ -116,6 +116,8 @@ def _failed_before(plan: Plan) -> Counter[int]:
     if running is not None and running.kind != "scrub":
         replaced = (*running.drives, *running.waiting) if running.old_drive == "missing" else ()
         found[running.vdev] += len(replaced) + running.missing
+        for each in running.beside:
+            found[each.vdev] += len(each.drives) if each.old_drive == "missing" else 0
     return found
 
 

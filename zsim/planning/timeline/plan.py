@@ -150,6 +150,14 @@ class Event(_Part):
         return self.drives or (() if self.drive is None else (self.drive,))
 
 
+class Beside(_Part):
+    """Drives of another vdev that the running pass fills too."""
+
+    vdev: int = Field(ge=0, description="top-level vdev, counted from 0")
+    drives: tuple[int, ...] = Field(min_length=1, description="drives that are being replaced")
+    old_drive: Literal["missing", "online"] = Field("missing", description="whether the old ones still work")
+
+
 class Running(_Part):
     """The pass that runs when the timeline begins."""
 
@@ -160,6 +168,7 @@ class Running(_Part):
     old_drive: Literal["missing", "online"] = Field("missing", description="whether the old ones still work")
     waiting: tuple[int, ...] = Field((), description="drives that await a resilver, the old ones gone")
     missing: int = Field(0, ge=0, description="further drives of the vdev that are gone, and stay so")
+    beside: tuple[Beside, ...] = Field((), description="drives of other vdevs that the same pass fills")
     left: tuple[Seconds, Seconds, Seconds] | None = Field(
         None,
         description="p10, p50 and p90 of the time left, as zsim eta estimates it from the progress",
@@ -207,8 +216,26 @@ def _check_running(running: Running, layout: Layout) -> None:
             allowed = f"{vdev} does without {vdev.tolerance}: with so many missing nothing could be repaired"
             remedy = "leave out those that are still there, or state that old ones are (old_drive: online)"
             raise InputError("running.drives", gone, allowed, remedy)
+    _check_beside(running, layout)
     if not running.drives and running.kind != "scrub":
         raise InputError("running.drives", None, f"a {running.kind} is of one drive or more", "write [0]")
+
+
+def _check_beside(running: Running, layout: Layout) -> None:
+    """Refuse drives of other vdevs that this pool does not have, or of which too many are gone."""
+    for each in running.beside:
+        if each.vdev >= len(layout.vdevs) or each.vdev == running.vdev:
+            allowed = f"the pool has {len(layout.vdevs)} top-level vdevs, and the pass is of another already"
+            raise InputError("running.beside.vdev", each.vdev, allowed, "name another of them, from 0")
+        vdev = layout.vdevs[each.vdev]
+        wrong = [number for number in each.drives if not 0 <= number < vdev.children]
+        if wrong:
+            allowed = f"{vdev} has {vdev.children} drives, counted from 0"
+            raise InputError("running.beside.drives", wrong[0], allowed, "name one of them")
+        if each.old_drive == "missing" and len(set(each.drives)) > vdev.tolerance:
+            allowed = f"{vdev} does without {vdev.tolerance}: with so many missing nothing could be repaired"
+            remedy = "leave out those that are still there"
+            raise InputError("running.beside.drives", len(set(each.drives)), allowed, remedy)
 
 
 def _with_any_drive(event: object) -> object:

@@ -443,6 +443,11 @@ class Story:
             for number in (*running.drives, *running.waiting):
                 slots[number].state = "gone"
         targets = [Target(running.vdev, number) for number in running.drives]
+        for each in running.beside:
+            targets += [Target(each.vdev, number) for number in each.drives]
+            if each.old_drive == "missing":
+                for number in each.drives:
+                    pool.vdevs[each.vdev].slots[number].state = "gone"
         if running.kind == "scrub":
             pool.scrub("a scrub runs")
         else:

@@ -32,7 +32,7 @@ _PROXMOX = re.compile(r"^[ \t]{0,12}Name[ \t]+Health[ \t]+READ[ \t]+WRITE[ \t]+C
 _PROXMOX_KEY = re.compile(r"^[ \t]{0,12}(Health|Scan|Status|Action|Errors):?[ \t]+", re.MULTILINE)
 _PROXMOX_KEYS = {"Health": "state"}
 _PROGRESS = re.compile(
-    r"^(?=[^\n]{0,120}scanned )(?P<when>[^\n]{0,60}?)(?:scan:[ \t]*)?"
+    r"^(?=[^\n]{0,160}scanned )(?P<when>[^\n]{0,110}?)(?:scan:[ \t]*)?"
     rf"(?P<counters>{NUMBER} scanned out of (?P<total>{NUMBER})"
     rf" at (?P<rate>{NUMBER})/s[^\n]{{0,60}}"
     rf"|{NUMBER}(?: / {NUMBER})? scanned at {NUMBER}/s,"
@@ -96,7 +96,8 @@ def as_status_of_progress(text: str) -> str | None:
     found = [each for _, each in zip(range(MOST_LINES), _PROGRESS.finditer(text), strict=False)]
     if not found:
         return None
-    what = "scrub" if "scrub" in text and "resilver" not in text else "resilver"
+    reads = "scrub" in text or any("repaired" in each["counters"] for each in found)
+    what = "scrub" if reads and "resilver" not in text else "resilver"
     statuses = (
         f"{dated}{HEAD}  scan: {what} in progress{since}\n    {counters}\n"
         for dated, since, counters in _dated(found)

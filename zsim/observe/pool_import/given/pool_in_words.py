@@ -37,6 +37,7 @@ from zsim.observe.pool_import.given.other_languages import SAYS_NOTHING as ELSEW
 from zsim.observe.pool_import.given.other_languages import in_english
 from zsim.observe.pool_import.given.sentence_forms import (
     ASIDE,
+    CALLED,
     CLASSED,
     CLAUSES,
     COUNTS,
@@ -135,7 +136,8 @@ def as_flags(fields: Mapping[str, object]) -> str:
 
 def _scan_words(scan: Mapping[str, object]) -> str:
     after = f" after {format_duration(float(str(scan['elapsed'])))}" if "elapsed" in scan else ""
-    return f", a {scan['kind']} {format_fraction(float(str(scan['done'])))} done{after}"
+    kind, done = str(scan["kind"]), format_fraction(float(str(scan["done"])))
+    return f", {CALLED.get(kind, f'a {kind}')} {done} done{after}"
 
 
 def may_be_words(names: Sequence[str]) -> bool:
@@ -177,10 +179,8 @@ def pool_in_words(text: str, *, needs_layout: bool = True) -> PoolInWords | None
 def _without_layout(sentence: _Sentence) -> InputError:
     """Return what a sentence lacks that names no layout."""
     if DISTRIBUTED.search(sentence.text):
-        wanting = "how many drives of a dRAID hold data, and how many are spares"
-        return InputError(
-            "pool", sentence.text, f"nothing says {wanting}", "write draid2:8d:24c:1s for instance"
-        )
+        allowed = "nothing says how many drives of a dRAID hold data, and how many are spares"
+        return InputError("pool", sentence.text, allowed, "write draid2:8d:24c:1s for instance")
     wanting = "how many drives a vdev has" if sentence.kind else "how the drives are combined"
     return InputError("pool", sentence.text, f"nothing says {wanting}", REMEDY)
 
@@ -359,7 +359,8 @@ class _Sentence:
         match = next((found for form in RUNNING if (found := form.search(self.rest))), None)
         if match is None:
             return
-        scan: dict[str, object] = {"what": "running", "kind": (match["scan"] or "resilver").lower()}
+        kind = (match["scan"] or "resilver").lower().replace("expan", "expand")
+        scan: dict[str, object] = {"what": "running", "kind": kind}
         said = match.groupdict()
         if said.get("done") is not None:
             scan["done"] = parse_fraction(f"{said['done']}%", "done")
@@ -410,8 +411,7 @@ class _Sentence:
             if held >= size:
                 return
             held = size - held
-        told = match["amount"] + (" free" if match.re is FREE else "")
-        self.data = told if grows > 1.0 else ""
+        self.data = match["amount"] + (" free" if match.re is FREE else "") if grows > 1.0 else ""
         self._facts["alloc"] = _rounded(held)
         self._blank_groups(match)
 

@@ -34,14 +34,17 @@ LAYOUT = _form(
 CLASSED = _form(r"\b(?:special|log|dedup|cache|spare):")
 
 _AMOUNT = r"\d{1,5}(?:\.\d{1,3})? ?[GTP]i?B?"
-_SCAN = r"(?:\b(?P<scan>resilver|rebuild|scrub)(?P<ending>ing|ed)?,? (?:is |at )?)?"
+CALLED = {"expand": "an expansion"}
+"""Scans that are called otherwise in a sentence."""
+_SCANS = r"resilver|rebuild|scrub|expan(?=sion|ding|d)"
+_SCAN = rf"(?:\b(?P<scan>{_SCANS})(?P<ending>ing|ed|sion|ding|d)?,? (?:is |at )?)?"
 RUNNING = (
     _form(
         rf"{_SCAN}{_START}(?P<done>\d{{1,2}}(?:\.\d+)?) ?(?P<sign>%)"
         r" (?P<said>done|complete[d]?|through)\b"
     ),
     _form(
-        r"\b(?P<scan>resilver|rebuild|scrub)(?P<ending>ing|ed)?[,:]?"
+        rf"\b(?P<scan>{_SCANS})(?P<ending>ing|ed|sion|ding|d)?[,:]?"
         r"(?: (?:is|has|at|now|only|currently|stuck|running|got|so far|about|done|completed?))*,?"
         r" (?P<done>\d{1,2}(?:\.\d+)?) ?(?P<sign>%)(?! ?(?:full|used|of|frag|free))"
     ),
