@@ -117,9 +117,8 @@ class NextWorld(NamedTuple):
 def _error_class(case: Case, kind: Mapping[str, float]) -> str:
     """Return among which scenarios the errors of one of a kind were measured."""
     if kind["legacy"] > 0.0:
-        if kind["shingled"] > 0.0:
-            return "legacy_shingled"
-        return "legacy" if case.assumed("history") else "legacy_history"
+        by_use = "legacy" if case.assumed("history") else "legacy_history"
+        return "legacy_shingled" if kind["shingled"] > 0.0 else by_use
     if kind["shingled"] > 0.0:
         return "shingled"
     if not case.write_cache and not case.assumed("write_cache") and kind["flash"] == 0.0:
@@ -128,9 +127,8 @@ def _error_class(case: Case, kind: Mapping[str, float]) -> str:
     if kind["groups"] > 0.0:
         return "groups" if has_small_records or case.load else "sorted"
     is_wide = case.layout.data[0].children >= WIDE and kind["replicated"] == 0.0
-    if has_small_records and is_wide:
-        return "small_records"
-    return "loaded" if case.load else "sorted"
+    beside = "loaded" if case.load else "sorted"
+    return "small_records" if has_small_records and is_wide else beside
 
 
 class ResponseSurface:
