@@ -35,3 +35,21 @@ def test_the_remedy_is_for_what_is_wrong(
     monkeypatch.setattr("tempfile.mkstemp", refuse)
     with pytest.raises(InputError, match=rf"\({os.strerror(code).lower()}\); {remedy}"):
         replace_file(tmp_path / "a", "text")
+
+
+def test_a_line_that_a_full_disk_refuses_leaves_no_file_and_no_half_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append_line(tmp_path / "old", "first")
+    with monkeypatch.context() as full:
+        write = os.write
+        full.setattr("os.write", lambda handle, content: write(handle, content[:3]))
+        for name in ("new", "old"):
+            with pytest.raises(InputError, match="no space left"):
+                append_line(tmp_path / name, "second")
+    (tmp_path / "empty").touch()
+    with monkeypatch.context() as full:
+        full.setattr("os.write", lambda handle, content: 0)
+        with pytest.raises(InputError, match="no space left"):
+            append_line(tmp_path / "empty", "second")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"old": b"first\n", "empty": b""}

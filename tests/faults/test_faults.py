@@ -86,6 +86,31 @@ def test_a_full_standard_output_is_told() -> None:
     assert "no space left" in err
 
 
+def test_notices_that_cannot_be_written_leave_the_answer_and_its_exit_code(tmp_path: Path) -> None:
+    """As of a nightly job whose log is on a full disk: the file that was asked for is there."""
+    target = tmp_path / "a.toml"
+    words = ("scenario", "show", "--layout", "raidz2x6", "--fill", "62%", "-v", "-o", str(target))
+    with Path("/dev/full").open("w") as full:
+        code, out, _ = run(*words, stderr=full)
+    assert code == 0
+    assert "Defaults for the rest" in out
+    assert target.read_text().startswith("layout = ")
+
+
+def test_the_exit_code_is_ours_when_nothing_can_be_written_and_a_thread_runs() -> None:
+    program = (
+        "import sys, threading, time\nfrom zsim.cli import main\n"
+        "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+        "sys.argv[1:] = ['drives', 'show', 'hd103uj']\nmain.process()\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", program], stdout=full, stderr=full, cwd=ROOT, env=environment, check=False
+        )
+    assert done.returncode == 2
+
+
 @pytest.mark.parametrize("closed", [0, 1, 2])
 def test_a_closed_stream_is_no_fault(closed: int, tmp_path: Path) -> None:
     target = tmp_path / "a.toml"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from tests.fuzz import surfaces as old
 from tests.fuzz import wider_surfaces as wider
+from tests.fuzz.altered import altered_statuses
 from tests.fuzz.exchanged import exchanged_files
 from tests.fuzz.surfaces import Trial
 
@@ -15,6 +16,7 @@ SURFACES: tuple[Callable[[random.Random], Trial], ...] = (
     old.outputs, old.block_lists, old.traces, old.samples, old.cases, old.fleets, old.plans, old.odd_files, old.written,
     old.flags, exchanged_files, wider.near_flags, wider.near_flags, wider.load_files, wider.surroundings, wider.asked_pools,
     wider.rows_of_stores, wider.stories, wider.sets_of_outputs, wider.claims, wider.axes, wider.requirements,
+    altered_statuses,
 )  # fmt: skip
 WHOLE = 0.02
 """So many are run with their predictions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import io
 import itertools
@@ -192,6 +193,10 @@ def pixels(drawn: Any) -> Any:
     return image.imread(stream)[..., :3]
 
 
+@pytest.mark.skipif(
+    importlib.metadata.version("matplotlib").split(".")[:2] == ["3", "10"],
+    reason="the pictures were drawn with matplotlib 3.11, which sets text otherwise than 3.10",
+)
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("name", ["prediction", "clients", "tune", "tune-alone", *TABLES, *answers.FIGURES])
 def test_pictures_look_as_they_were_looked_at(

@@ -101,11 +101,11 @@ def append_line(path: str | Path, line: str, field: str = FIELD) -> None:
     Raises
     ------
     InputError
-        When it cannot be written; what a full disk took of the line is cut off again.
+        When it cannot be written; what a full disk took of the line is cut off again; no new file is left.
     """
     content = _bytes_of(line + "\n")
     _refuse_what_is_no_file(Path(path))
-    handle, before = -1, None
+    handle, before, was_there = -1, None, Path(path).exists()
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
         before = os.fstat(handle).st_size
@@ -121,6 +121,8 @@ def append_line(path: str | Path, line: str, field: str = FIELD) -> None:
     if handle >= 0:
         os.close(handle)
     if reason:
+        if before == 0 and not was_there:
+            Path(path).unlink(missing_ok=True)
         raise InputError(field, str(path), reason, ANOTHER)
 
 

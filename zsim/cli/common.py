@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Protocol
 import click
 
 from zsim.base.errors import InputError, is_unsafe, printable
-from zsim.cli.loudness import is_quiet, is_verbose
+from zsim.cli.loudness import is_quiet, is_verbose, tell
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -64,7 +64,7 @@ def harmless(line: str) -> str:
 def notice(text: str) -> None:
     """Print one line on stderr, unless quiet is asked for."""
     if not is_quiet():
-        click.echo(f"zsim: {printable(text)}", err=True)
+        tell(printable(text))
 
 
 JSON_VERSION = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 
 import click
@@ -17,6 +18,12 @@ def is_quiet() -> bool:
 def is_verbose() -> bool:
     """Tell whether an answer also lists what was assumed."""
     return _LOUDNESS["verbose"]
+
+
+def tell(text: str) -> None:
+    """Print one line on stderr; where that is full, what was asked for is done all the same."""
+    with contextlib.suppress(OSError):
+        click.echo(f"zsim: {text}", err=True)
 
 
 def begin_telling(verbose: bool, quiet: bool) -> None:
@@ -43,11 +50,11 @@ def _take_verbose(verbose: bool) -> None:
     begun = time.monotonic(), time.process_time()
     path = defaults_file()
     if path is not None and path.is_file():
-        click.echo(f"zsim: defaults of {path}", err=True)
+        tell(f"defaults of {path}")
 
     def print_times() -> None:
         wall, used = time.monotonic() - begun[0], time.process_time() - begun[1]
-        click.echo(f"zsim: {wall:.1f} s, {used:.1f} s of processor time", err=True)
+        tell(f"{wall:.1f} s, {used:.1f} s of processor time")
 
     atexit.register(print_times)
 

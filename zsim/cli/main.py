@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import importlib
 import os
@@ -15,7 +14,7 @@ import click
 import zsim
 from zsim.base.errors import InputError, cut, printable
 from zsim.base.machine.lightly import begin_lightly, end_at_once
-from zsim.cli.loudness import QUIET, VERBOSE, begin_telling, versions, with_loudness
+from zsim.cli.loudness import QUIET, VERBOSE, begin_telling, tell, versions, with_loudness
 from zsim.cli.streams import give_up_stdout, hold_streams
 
 EXIT_BAD_INPUT = 2
@@ -269,8 +268,7 @@ def report_error(error: BaseException) -> int:
         import traceback
 
         traceback.print_exception(error)
-    with contextlib.suppress(OSError):
-        click.echo(f"zsim: {sentence}", err=True)
+    tell(sentence)
     return code
 
 

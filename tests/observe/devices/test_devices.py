@@ -444,3 +444,45 @@ def test_a_drive_of_another_model_that_is_resilvered_alone_is_the_new_one():
     # One like the others was away for a while, or replaced in its place.
     same = import_pasted(ATTACHED.replace("WDC_WD40EFAX-68JH4N0_WX000004", "HGST_HDN724040ALE640_PK000004"))
     assert (same.scenario.drive, same.scenario.new_drive) == ("generic-7200rpm-cmr", None)
+
+
+def test_a_slow_link_of_the_new_drive_is_said() -> None:
+    """And none of a drive of the host that is in no pool."""
+    rows = (
+        "\t    sdb  ONLINE  0 0 0\n\t    replacing-1  DEGRADED  0 0 0\n"
+        "\t      sdx  UNAVAIL  0 0 0\n\t      sda  ONLINE  0 0 0  (resilvering)"
+    )
+    scan = "resilver in progress since Sat Nov 21 03:00:00 2026"
+    found = import_pasted(POOL.format(kind="raidz1", scan=scan, rows=rows) + SMARTCTL)
+    assert any("sda is linked at 1.5 of 6 Gb/s" in note for note in found.notes)
+    other = import_pasted(pool("sdb", "sdc", kind="mirror") + SMARTCTL)
+    assert not any("is linked at" in note for note in other.notes)
+
+
+RESILVERING = """\
+  pool: tank
+  scan: resilver in progress since Sat Nov 21 03:00:00 2026
+\t1.2T / 4T scanned, 800G / 4T issued at 200M/s
+\t300G resilvered, 20.00% done, 04:30:00 to go
+config:
+\ttank          ONLINE
+\t  raidz1-0    ONLINE
+\t    sda       ONLINE
+\t    sdb       ONLINE
+\t    sdc       ONLINE  (resilvering)
+"""
+
+
+@pytest.mark.parametrize(
+    ("last", "new"),
+    [("ST4000VN008-2DR166", True), ("WDC WD40EFRX-68N32N0", False), ("", False)],
+    ids=["another model", "the same", "unknown"],
+)
+def test_a_drive_alone_is_a_new_one_where_its_model_is_known_as_another(last: str, new: bool) -> None:
+    row = 'NAME="{}" MODEL="{}" SERIAL="{}" SIZE="4000787030016" ROTA="1"\n'
+    models = ("WDC WD40EFRX-68N32N0", "WDC WD40EFRX-68N32N0", last)
+    rows = "".join(row.format(f"sd{c}", model, c) for c, model in zip("abc", models, strict=True) if model)
+    found = import_pasted(RESILVERING + rows)
+    assert found.scenario.drive == "wd40efrx"
+    assert (found.scenario.new_drive is not None) == new
+    assert any("2 of 3 drives are named" in note for note in found.notes) == (not last)

@@ -57,6 +57,7 @@ SENTENCES = {
     "dRAID2 8d 24 disks 2 spares 16TB 50%": "--layout draid2:8d:24c:2s --drive-size 16TB --fill 50%",
     "2 vdevs raidz1 4 disks each 12TB": "--layout 2*raidz1x4 --drive-size 12TB",
     "4x 4TB raidz1 upgrading to 12TB drives": "--layout raidz1x4 --drive-size 4TB --new-drive-size 12TB",
+    "dRAID 8d 24 disks 2 spares": "--layout draid1:8d:24c:2s",
     "draid1 with 4 data, 11 drives of 8TB": "--layout draid1:4d:11c --drive-size 8TB",
 }
 ELSEWHERE = {
@@ -90,6 +91,12 @@ def test_a_sentence_is_read_as_flags(sentence: str) -> None:
     assert said is not None
     assert _flags(as_flags(said.fields)) == _flags((SENTENCES | ELSEWHERE)[sentence])
     assert said.unread == ()
+
+
+def test_a_first_word_is_not_joined_to_what_stands_at_the_end() -> None:
+    said = pool_in_words("Flibber raidz2 8x 16TB, with two SSDs as cache")
+    assert said is not None
+    assert said.unread == ("two SSDs as cache", "Flibber")
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)

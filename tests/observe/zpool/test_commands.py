@@ -17,6 +17,7 @@ from zsim.observe.zpool.commands import (
     recognises,
     short,
 )
+from zsim.observe.zpool.properties import KnownProperty
 from zsim.planning.eta.reading import read_paste
 
 SHARE = """\
@@ -50,6 +51,9 @@ def test_a_history_alone_shows_the_pool_that_its_commands_made() -> None:
         ("zpool create tank mirror sda sdb mirror sdc sdd\n# zpool remove tank mirror-1", "mirror2"),
         ("zpool create tank raidz2 /dev/disk/by-id/a \\\n    /dev/disk/by-id/b \\\n    /dev/disk/by-id/c"
          " /dev/disk/by-id/d", "raidz2x4"),
+        ("zpool create tank raidz1 sda sdb sdc sdd\n# zpool replace tank sdb e\n# zpool replace tank e f",
+         "raidz1x4"),
+        ("zpool create tank mirror sda sdb sdc\n# zpool detach tank sda", "mirror2"),
         ("zpool create tank raidz2 /dev/sda\n/dev/sdb /dev/sdc\n/dev/sdd spare /dev/sde", "raidz2x4"),
         ("zpool create -O compression=lz4 -m /mnt/t tank draid2:4d:11c:1s a b c d e f g h i j k",
          "draid2:4d:11c:1s"),
@@ -70,6 +74,34 @@ def test_a_default_is_known_of_a_history_that_begins_with_its_pool() -> None:
 def test_record_sizes_of_datasets_alone_say_nothing_of_their_pool() -> None:
     found = read("2021-02-25.13:16:26 zfs create -o recordsize=16K tank/db\n", "text")
     assert [each for each in found if not isinstance(each, PoolCommand)] == []
+
+
+def sizes_in(text: str) -> dict[str, int]:
+    """Return the record sizes that a text shows, by pool or dataset."""
+    found = (each for each in read(text, "text") if isinstance(each, KnownProperty))
+    return {each.of: each.value for each in found if each.name == "recordsize"}
+
+
+@pytest.mark.parametrize(
+    ("line", "sizes"),
+    [
+        ("zfs set recordsize=1M tank", {"tank": 1 << 20}),
+        ("zfs set atime=off recordsize=1M compression=zstd tank", {"tank": 1 << 20}),
+        ("zfs set recordsize=1M atime=off tank # for media/films", {"tank": 1 << 20}),
+        ("zfs set recordsize=64K tank tank/db", {"tank": 64 << 10}),
+        ("zfs set recordsize=1M", {}),
+    ],
+)
+def test_several_settings_of_one_command_are_read(line: str, sizes: dict[str, int]) -> None:
+    assert sizes_in(f"# {line}\n") == sizes
+
+
+def test_sizes_of_datasets_count_beside_a_pool_whose_own_is_known() -> None:
+    text = (
+        "2024-01-02.10:00:00 zpool create tank mirror sda sdb\n"
+        "2024-01-02.10:05:00 zfs set recordsize=1M atime=off tank/media tank/films\n"
+    )
+    assert sizes_in(text) == {"tank": 128 << 10, "tank/media": 1 << 20, "tank/films": 1 << 20}
 
 
 def test_another_pool_is_not_built_from_these_commands() -> None:

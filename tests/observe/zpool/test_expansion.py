@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -76,6 +77,25 @@ def test_what_the_lines_say() -> None:
 def test_one_that_runs_is_imported_as_it_was_before(tmp_path: Path) -> None:
     scenario = imported(tmp_path, status(RUNS))
     assert (str(scenario.layout), scenario.operation) == ("raidz2x6", "expand")
+
+
+PAUSED = "scrub paused since Sun Nov 22 02:00:00 2026\n\tscrub started on Sat Nov 21 01:00:00 2026"
+PAUSED += "\n\t2T / 8T scanned, 1T / 8T issued\n\t0B repaired, 12.50% done"
+
+
+@pytest.mark.parametrize(
+    ("text", "function", "since"),
+    [
+        (status(RUNS), "expand", "2026-11-22T02:00:00"),
+        (pastes.status(PAUSED, pastes.MIRRORS, state="ONLINE"), "scrub", "2026-11-21T01:00:00"),
+    ],
+    ids=["expansion", "paused scrub"],
+)
+def test_the_progress_of_an_import_is_json(tmp_path: Path, text: str, function: str, since: str) -> None:
+    (tmp_path / "status.txt").write_text(text)
+    progress = json.loads(json.dumps(import_pool([tmp_path / "status.txt"]).to_dict()))["progress"]
+    assert (progress["function"], progress["at"]) == (function, "2026-11-22T02:00:00")
+    assert progress["since"] == since
 
 
 def test_an_expansion_tells_the_release_whatever_the_year(tmp_path: Path) -> None:

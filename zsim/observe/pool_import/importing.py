@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -585,8 +586,12 @@ def scan_words(scan: Scan) -> str:
 
 def scan_dict(scan: Scan) -> dict[str, object]:
     """Return a scan as plain data: sizes in bytes, times in seconds."""
-    at = scan.at.isoformat() if scan.at is not None else None
-    return asdict(scan) | {"at": at, "date": plain(scan.date)}
+    return asdict(scan, dict_factory=_with_dates_as_text) | {"date": plain(scan.date)}
+
+
+def _with_dates_as_text(fields: Sequence[tuple[str, object]]) -> dict[str, object]:
+    """Return the fields of a record, of one that another holds too, with moments as JSON has them."""
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in fields}
 
 
 def _comment(text: str) -> str:

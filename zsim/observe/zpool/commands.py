@@ -39,6 +39,7 @@ _REFUSED = re.compile(
 _PLACEHOLDER = re.compile(r"<\w|\$\{?\w|(?:^| )\[|\.\.\.")
 _BY_WHOM = re.compile(r" \[(?:user \d|on )[^\]\n]{0,200}\].*\Z")
 """What ``zpool history -l`` adds."""
+_NAME = re.compile(r"[A-Za-z][\w.:/ -]{0,254}", re.ASCII)
 _Change = Callable[[Vdev], tuple[Vdev, ...]]
 _PARTITION = re.compile(r"(?:-part|p|s)\d{1,2}\Z", re.ASCII)
 
@@ -151,14 +152,18 @@ def _commands(text: str) -> Iterator[PoolCommand]:
             continue
         words = told.split()
         options, rest = _parted(words, _WITH_VALUE[match["verb"]].split())
-        pool = rest[:1]
-        if match["verb"] == "set":
-            pool, rest = rest[1:2], [*rest[1:2], *rest[:1]]
-        if not pool or not re.fullmatch(r"[A-Za-z][\w.:/ -]{0,254}", pool[0], re.ASCII):
-            continue
-        yield PoolCommand(
-            match["tool"], match["verb"], pool[0], tuple(rest[1:]), options, _at(match["day"], match["clock"])
-        )
+        names, more = _set(rest) if match["verb"] == "set" else (rest[:1], rest[1:])
+        for name in filter(_NAME.fullmatch, names):
+            yield PoolCommand(
+                match["tool"], match["verb"], name, tuple(more), options, _at(match["day"], match["clock"])
+            )
+
+
+def _set(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return what ``set`` is about, a pool or some datasets, and the settings that stand before."""
+    settings = [word for word in words if "=" in word]
+    names = [word for word in words if "=" not in word]
+    return [*names[:1], *(name for name in names[1:] if "/" in name)], settings
 
 
 def _at(day: str | None, clock: str | None) -> datetime | None:
@@ -175,7 +180,7 @@ def _parted(words: Sequence[str], valued: Sequence[str]) -> tuple[tuple[tuple[st
         if waits:
             options.append((waits, word))
             waits = ""
-        elif word in ("|", "&&", ";", "||", ">", "2>&1"):
+        elif word in ("|", "&&", ";", "||", ">", "2>&1", "#"):
             break
         elif word in valued:
             waits = word

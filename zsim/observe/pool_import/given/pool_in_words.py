@@ -270,7 +270,7 @@ class _Sentence:
     def unread(self) -> tuple[str, ...]:
         """Return the words that were not understood, those that stand together as one."""
         found: list[str] = list(self._aside)
-        end = -1
+        end = -2  # the first word stands beside none of what was set aside
         for match in WORD.finditer(self.rest):
             word = match[0].strip(".-+/*=")
             if not word or word.lower() in SAYS_NOTHING or (self._foreign and word.lower() in ELSEWHERE):
