@@ -7,7 +7,7 @@ import dataclasses
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
@@ -303,13 +303,20 @@ def _other_repairs(
     if inputs.hours is not None or inputs.mttr is not None or case.layout.is_plain:
         return {}
     found: dict[VdevSpec, Quantiles] = {}
+    for vdev, other in repairs_of_others(scenario, case):
+        with contextlib.suppress(InputError):  # such as a dedup vdev: it is taken as the first one is
+            found[vdev] = hours_of(other, report)
+    return found
+
+
+def repairs_of_others(scenario: Scenario, case: Case) -> Iterator[tuple[VdevSpec, Scenario]]:
+    """Yield the vdevs unlike the one under repair, each once, with the scenario of its own repair."""
+    seen = {case.layout.vdevs[0]}
     repair = dict.fromkeys(OF_ONE_REPAIR)
     for place, vdev in enumerate(scenario.pool_layout.vdevs):
-        if vdev in found or vdev == case.layout.vdevs[0] or vdev.is_disk or vdev.alloc_class == LOG:
-            continue
-        with contextlib.suppress(InputError):  # such as a dedup vdev: it is taken as the first one is
-            found[vdev] = hours_of(scenario.changed({**repair, "replace_in": str(place)}), report)
-    return found
+        if vdev not in seen and not vdev.is_disk and vdev.alloc_class != LOG:
+            seen.add(vdev)
+            yield vdev, scenario.changed({**repair, "replace_in": str(place)})
 
 
 def group_of(vdev: VdevSpec, case: Case, inputs: RiskInputs) -> Group:
