@@ -6,7 +6,8 @@ import pytest
 
 import zsim
 from zsim.base.errors import InputError
-from zsim.planning.design.search import plan_layouts, worth
+from zsim.planning.design.one_layout import plan_worth
+from zsim.planning.design.search import plan_layouts
 from zsim.planning.fleet.api import fleet
 from zsim.planning.risk.api import risk
 from zsim.planning.risk.question import RiskInputs
@@ -114,6 +115,6 @@ def test_what_a_spare_is_worth_is_not_asked_of_a_draid_that_has_its_own() -> Non
     """Drives on the shelf were told to make its losses thirty times as likely."""
     inputs = RiskInputs(hours="3h", afr=0.02)
     for layout, asked in (("draid2:4d:12c:1s", False), ("raidz2x6", True)):
-        rows = worth(layout, inputs).rows
+        rows = plan_worth(layout, inputs).rows
         assert any("spare" in row["change"] for row in rows) == asked
         assert any(row["change"] == "a scrub every 7 d" for row in rows)

@@ -16,6 +16,7 @@ import pytest
 
 import zsim
 from zsim.base.errors import InputError
+from zsim.base.units import format_duration
 from zsim.planning.fleet.spec import Fleet, Pools
 from zsim.planning.risk.question import RiskInputs, Seconds
 from zsim.planning.store.keys import key_of
@@ -396,3 +397,21 @@ def test_a_status_is_the_state_that_a_timeline_and_a_decision_begin_with(tmp_pat
     with pytest.warns(UserWarning, match="NO REDUNDANCY: sdb of mirror-0 is REMOVED"):
         repaired = zsim.timeline(gone, **MIRROR_NOW, alloc="100G")
     assert [each.kind for each in repaired.passes] == ["resilver"]
+
+
+def test_a_status_is_the_subject_of_a_risk(tmp_path: Path) -> None:
+    """Its window is what `zsim.eta` says is left, unless hours are stated; `zsim.risk` took no status."""
+    path = tmp_path / "status.txt"
+    path.write_text(STATUS)
+    fields: dict[str, Any] = {**MIRROR_NOW, "alloc": "100G"}
+    left = zsim.eta(STATUS, **fields).remaining_s
+    inputs = RiskInputs(afr=0.02)
+    for source in (STATUS, path, str(path)):
+        found = zsim.risk(source, inputs, **fields)
+        assert found.window_of == "rest"
+        assert format_duration(left.p50) in found.subject
+    stated = zsim.risk(STATUS, RiskInputs(afr=0.02, hours="5h"), **fields)
+    assert stated.window_of == "repair"
+    assert stated.repair_s.p50 == 5 * HOUR
+    idle = re.sub("  scan:.*to go\n", "", STATUS, flags=re.DOTALL).replace("  (resilvering)", "")
+    assert zsim.risk(idle, inputs, **fields).window_of == "repair"
