@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import zsim
@@ -118,3 +120,20 @@ def test_what_a_spare_is_worth_is_not_asked_of_a_draid_that_has_its_own() -> Non
         rows = plan_worth(layout, inputs).rows
         assert any("spare" in row["change"] for row in rows) == asked
         assert any(row["change"] == "a scrub every 7 d" for row in rows)
+
+
+def test_a_comparison_has_the_chance_that_a_risk_has() -> None:
+    """`zsim compare` showed none but for plain disks."""
+    pool: dict[str, Any] = {"drive_size": "200GB", "fill": 0.3, "recordsize": "1M"}
+    inputs = RiskInputs(afr=0.03)
+    table = zsim.compare("mirror2", "raidz1x3", "2*disk", jobs=1, risk=inputs, **pool)
+    assert table.columns[-4:] == ("vdev_per_year", "vdev_per_year_low", "vdev_per_year_high", "refused")
+    for row in table:
+        known = zsim.risk(row["layout"], inputs, **pool).per_year.vdev
+        assert row["vdev_per_year"] == pytest.approx(known.p, rel=1e-9)
+        assert (row["vdev_per_year_low"], row["vdev_per_year_high"]) == (known.low, known.high)
+    assert table.grid().head[-1] == "vdev lost in a year"
+    assert "1 in " in table.grid().rows[0][-1]
+    assert zsim.Table.from_json(table.to_json()).rows == table.rows
+    with pytest.raises(InputError, match="inputs of a risk"):
+        zsim.compare("mirror2", risk="yes", **pool)

@@ -349,21 +349,19 @@ def _may_go_offline(now: Plan) -> tuple[int, ...]:
     """Return the sick drives of the vdev under repair that it can do without for now."""
     place = now.running.vdev if now.running is not None else _repaired_in(now)
     busy, missing = _under_repair(now, place)
+    scrubs = now.running is not None and now.running.kind == "scrub"
     vdev = now.pool.pool_layout.vdevs[place]
     others = {each.leaf for each in missing_drives(now.pool.evidence or (), vdev.children)}
-    if not busy or vdev.tolerance <= missing + len(others):
+    if not (busy or scrubs) or vdev.tolerance <= missing + len(others):
         return ()
     return tuple(each for each in sick_drives(now.pool, place) if each not in busy | others)
 
 
 def _under_repair(now: Plan, vdev: int) -> tuple[set[int], int]:
-    """Return the drives of a vdev that a pass or a command is about, and how many of them are missing.
-
-    A scrub replaces nothing: what its drives are called is a resilver's.
-    """
+    """Return the drives of a vdev that a pass or a command replaces, and how many of them are missing."""
     running = now.running
     if running is not None and running.kind == "scrub":
-        return {-1}, 0
+        return set(), 0
     if running is not None:
         drives = {*running.drives, *running.waiting}
         return drives, len(drives) if running.old_drive == "missing" else 0
