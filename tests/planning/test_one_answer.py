@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import zsim
 from zsim.base.errors import InputError
+from zsim.planning.design import facts
 from zsim.planning.design.one_layout import plan_worth
 from zsim.planning.design.search import plan_layouts
 from zsim.planning.fleet.api import fleet
@@ -137,3 +139,25 @@ def test_a_comparison_has_the_chance_that_a_risk_has() -> None:
     assert zsim.Table.from_json(table.to_json()).rows == table.rows
     with pytest.raises(InputError, match="inputs of a risk"):
         zsim.compare("mirror2", risk="yes", **pool)
+
+
+def test_what_a_change_is_worth_begins_with_the_chance_of_a_risk_where_vdevs_differ(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The special mirror was taken to be repaired as slowly as the RAID-Z vdev."""
+
+    def hours(scenario: Scenario, *_: object) -> Quantiles:
+        middle = 1.0 if scenario.replace_in is not None else 60.0
+        return Quantiles(p10=0.8 * middle * 3600, p50=middle * 3600, p90=1.5 * middle * 3600)
+
+    def answers(scenarios: Any, jobs: int | None = None) -> Iterator[tuple[int, Any]]:
+        for place, stated in enumerate(scenarios):
+            found = hours(Scenario.from_dict(stated)).to_dict()
+            yield place, {f"{name}_s": value for name, value in found.items()}
+
+    monkeypatch.setattr(facts, "answers", answers)
+    layout = "raidz1x4+special:mirror2"
+    known = risk(layout, hours_of=hours, fill=0.5).per_year
+    row = plan_worth(layout, fill=0.5).rows[0]
+    assert row["vdev_per_year"] == pytest.approx(known.vdev.p, rel=1e-6)
+    assert row["files_per_year"] == pytest.approx(known.files.p, rel=1e-6)

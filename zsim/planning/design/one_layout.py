@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from zsim.base.errors import InputError
 from zsim.base.notebook import reporting
@@ -13,6 +13,7 @@ from zsim.planning.design.candidates import RAIDZ_WIDTHS, Candidate
 from zsim.planning.design.facts import Context, RepairHours, Report, base_row, measured, with_chances
 from zsim.planning.design.requirements import Requirement
 from zsim.planning.design.search import fails_before, inputs_of_chains, meets, stated_in_words
+from zsim.planning.risk.api import repairs_of_others
 from zsim.planning.risk.question import RiskInputs
 from zsim.planning.rows import Row
 from zsim.scenario.layout import Layout, VdevSpec
@@ -135,7 +136,9 @@ def _largest_true(numbers: Sequence[int], holds: Callable[[int], bool]) -> int |
 
 def _one(context: Context, candidate: Candidate) -> Row:
     row = base_row(context, candidate, None)
-    return with_chances(context, row, _measured(context, row["layout"]), simulated=True)
+    hours = _measured(context, row["layout"])
+    paces = _paces(context, row["layout"], hours)
+    return with_chances(context, row, hours, simulated=True, paces=paces)
 
 
 def _found(
@@ -185,11 +188,12 @@ def plan_worth(
 def _with_changes(context: Context, row: Row, layout: Layout) -> list[Step]:
     """Return the chances with other spares, scrubs and repair times."""
     hours = _measured(context, str(layout))
-    steps = [Step("as it is", *_chances(context, row, hours))]
+    paces = _paces(context, str(layout), hours)
+    steps = [Step("as it is", *_chances(context, row, hours, paces))]
     for words, changes, factor in _changes(context.inputs, bool(layout.vdevs[0].spares)):
         other = Context(context.common, _changed(context.inputs, changes), 1)
         scaled = RepairHours(hours.p10 * factor, hours.p50 * factor, hours.p90 * factor)
-        steps.append(Step(words, *_chances(other, row, scaled)))
+        steps.append(Step(words, *_chances(other, row, scaled, paces)))
     return steps
 
 
@@ -218,6 +222,19 @@ def _redundant(drives: int) -> list[tuple[str, VdevSpec, int]]:
     return [*wide, (f"a mirror for {'the' if drives == 1 else 'each'} drive", VdevSpec.mirror(2), drives)]
 
 
+def _paces(context: Context, layout: str, hours: RepairHours | None) -> dict[VdevSpec, float]:
+    """Return how long vdevs unlike the first one are repaired, over its repair, as a risk has it [1]."""
+    if hours is None or context.are_hours_stated:
+        return {}
+    others = list(repairs_of_others(context.scenario(layout), context.resolved(layout)))
+    found = measured(context, [scenario for _, scenario in others], lambda share, words: None)
+    return {
+        vdev: each.p50 / hours.p50
+        for (vdev, _), each in zip(others, found, strict=True)
+        if isinstance(each, RepairHours)
+    }
+
+
 def _measured(context: Context, layout: str) -> RepairHours:
     """Return the duration of a layout's repair.
 
@@ -232,8 +249,10 @@ def _measured(context: Context, layout: str) -> RepairHours:
     return found
 
 
-def _chances(context: Context, row: Row, hours: RepairHours | None) -> tuple[float, float]:
-    found = with_chances(context, row, hours, simulated=True)
+def _chances(
+    context: Context, row: Row, hours: RepairHours | None, paces: Mapping[VdevSpec, float] | None = None
+) -> tuple[float, float]:
+    found = with_chances(context, row, hours, simulated=True, paces=paces)
     return float(found["vdev_per_year"]), float(found["files_per_year"])
 
 
