@@ -44,6 +44,12 @@ def plan_width(
     -----
     No wish is taken to become harder with the width: the p50 of a repair does, its p90 often does not, and
     space grows.  Widths that fail without a simulation are passed over.
+
+    Examples
+    --------
+    >>> known = RiskInputs(hours="24h", afr="1.5%", correlation=3)
+    >>> plan_width("raidz2x6", ["vdev < 1 in 100,000"], known, drive_size="20TB").answer
+    'raidz2x16'
     """
     vdev = Layout.parse(layout).vdevs[0]
     kind = kind_of(vdev.kind)
@@ -81,7 +87,18 @@ def plan_fill(
     on_progress: Report | None = None,
     **common: object,
 ) -> Design:
-    """Return the fill at which a layout stops to meet wishes, by bisection; parameters as in `plan_width`."""
+    """Return the fill at which a layout stops to meet wishes, by bisection.
+
+    Parameters
+    ----------
+    layout, require, inputs, on_progress, **common
+        As in `plan_width`.
+
+    Examples
+    --------
+    >>> plan_fill("raidz2x6", ["p90 < 30h"], RiskInputs(hours="24h")).answer
+    '95 %'
+    """
     context, wishes = Context(common, inputs_of_chains(inputs, common), 1), _wishes(require)
     report = reporting(on_progress)
     rows: dict[int, Row] = {}
@@ -165,6 +182,12 @@ def plan_worth(
     ----------
     layout, inputs, on_progress, **common
         As in `plan_width`.
+
+    Examples
+    --------
+    >>> found = plan_worth("mirror2", RiskInputs(hours="24h"))
+    >>> found.rows[1]["change"], found.rows[1]["vdev_times"] < 0.7
+    ('a hot spare', True)
     """
     asked, known = inputs_of_chains(inputs, common), Layout.parse(layout)
     context, report = Context(common, asked, 1), reporting(on_progress)

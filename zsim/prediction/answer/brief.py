@@ -69,7 +69,7 @@ def brief(
     return filled(every)
 
 
-JUST_NOW = timedelta(minutes=10)
+JUST_NOW = timedelta(seconds=constant("answer.just_now"))
 """A moment so long ago is that at which the question was asked, not one of the next week."""
 
 
