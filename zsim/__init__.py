@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from zsim.observe.read_pool import read_pool as read_pool
     from zsim.planning.compare import compare as compare
     from zsim.planning.design.answer import Design as Design
+    from zsim.planning.design.one_layout import plan_fill as plan_fill
+    from zsim.planning.design.one_layout import plan_width as plan_width
+    from zsim.planning.design.one_layout import plan_worth as plan_worth
     from zsim.planning.design.search import plan_layouts as plan_layouts
     from zsim.planning.eta.answer import Eta as Eta
     from zsim.planning.eta.api import eta as eta
@@ -82,7 +85,10 @@ _EXPORTS = {
     "load_release": "zsim.scenario.releases.profile",
     "NotSimulatedYet": "zsim.base.errors",
     "Plan": "zsim.planning.timeline.plan",
+    "plan_fill": "zsim.planning.design.one_layout",
     "plan_layouts": "zsim.planning.design.search",
+    "plan_width": "zsim.planning.design.one_layout",
+    "plan_worth": "zsim.planning.design.one_layout",
     "Port": "zsim.scenario.parts",
     "predict": "zsim.prediction.api",
     "Prediction": "zsim.prediction.answer.prediction",
@@ -151,7 +157,10 @@ __all__ = [
     "fleet",
     "load_drive",
     "load_release",
+    "plan_fill",
     "plan_layouts",
+    "plan_width",
+    "plan_worth",
     "predict",
     "read_pool",
     "resolve",

@@ -6,6 +6,7 @@ import importlib
 import io
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -287,6 +288,22 @@ def test_a_story_names_vdevs_as_the_status_does(tmp_path: Path, capsys: pytest.C
     assert "drive 1 of mirror-0 fails" in told.out
     assert main(["decide", paste(tmp_path, mirrors), *stated]) == 2
     assert "replaced in one way only, by a resilver" in capsys.readouterr().err
+
+
+def test_files_of_a_risk_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no repair runs they were read to see that, and again for the pool."""
+    read: list[object] = []
+    importing = importlib.import_module("zsim.observe.pool_import.importing")
+
+    def counted(*given: Any, **more: Any) -> Any:
+        read.append(given)
+        return read_files(*given, **more)
+
+    read_files = importing.read_files
+    monkeypatch.setattr(importing, "read_files", counted)
+    status = paste(tmp_path, DEGRADED)
+    assert isinstance(risk_asked(monkeypatch, status, *KNOWN), dict)
+    assert len(read) == 1
 
 
 PAUSED = RUNNING.replace("resilver in progress since", "resilver paused since")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 import zsim
 from zsim.base.errors import InputError
-from zsim.planning.design.search import plan_layouts, worth
+from zsim.planning.design import facts
+from zsim.planning.design.one_layout import plan_worth
+from zsim.planning.design.search import plan_layouts
 from zsim.planning.fleet.api import fleet
 from zsim.planning.risk.api import risk
 from zsim.planning.risk.question import RiskInputs
@@ -114,6 +119,45 @@ def test_what_a_spare_is_worth_is_not_asked_of_a_draid_that_has_its_own() -> Non
     """Drives on the shelf were told to make its losses thirty times as likely."""
     inputs = RiskInputs(hours="3h", afr=0.02)
     for layout, asked in (("draid2:4d:12c:1s", False), ("raidz2x6", True)):
-        rows = worth(layout, inputs).rows
+        rows = plan_worth(layout, inputs).rows
         assert any("spare" in row["change"] for row in rows) == asked
         assert any(row["change"] == "a scrub every 7 d" for row in rows)
+
+
+def test_a_comparison_has_the_chance_that_a_risk_has() -> None:
+    """`zsim compare` showed none but for plain disks."""
+    pool: dict[str, Any] = {"drive_size": "200GB", "fill": 0.3, "recordsize": "1M"}
+    inputs = RiskInputs(afr=0.03)
+    table = zsim.compare("mirror2", "raidz1x3", "2*disk", jobs=1, risk=inputs, **pool)
+    assert table.columns[-4:] == ("vdev_per_year", "vdev_per_year_low", "vdev_per_year_high", "refused")
+    for row in table:
+        known = zsim.risk(row["layout"], inputs, **pool).per_year.vdev
+        assert row["vdev_per_year"] == pytest.approx(known.p, rel=1e-9)
+        assert (row["vdev_per_year_low"], row["vdev_per_year_high"]) == (known.low, known.high)
+    assert table.grid().head[-1] == "vdev lost in a year"
+    assert "1 in " in table.grid().rows[0][-1]
+    assert zsim.Table.from_json(table.to_json()).rows == table.rows
+    with pytest.raises(InputError, match="inputs of a risk"):
+        zsim.compare("mirror2", risk="yes", **pool)
+
+
+def test_what_a_change_is_worth_begins_with_the_chance_of_a_risk_where_vdevs_differ(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The special mirror was taken to be repaired as slowly as the RAID-Z vdev."""
+
+    def hours(scenario: Scenario, *_: object) -> Quantiles:
+        middle = 1.0 if scenario.replace_in is not None else 60.0
+        return Quantiles(p10=0.8 * middle * 3600, p50=middle * 3600, p90=1.5 * middle * 3600)
+
+    def answers(scenarios: Any, jobs: int | None = None) -> Iterator[tuple[int, Any]]:
+        for place, stated in enumerate(scenarios):
+            found = hours(Scenario.from_dict(stated)).to_dict()
+            yield place, {f"{name}_s": value for name, value in found.items()}
+
+    monkeypatch.setattr(facts, "answers", answers)
+    layout = "raidz1x4+special:mirror2"
+    known = risk(layout, hours_of=hours, fill=0.5).per_year
+    row = plan_worth(layout, fill=0.5).rows[0]
+    assert row["vdev_per_year"] == pytest.approx(known.vdev.p, rel=1e-6)
+    assert row["files_per_year"] == pytest.approx(known.files.p, rel=1e-6)

@@ -15,7 +15,7 @@ import zsim
 from zsim.base.errors import InputError
 from zsim.planning import running
 from zsim.planning.compare import compare
-from zsim.planning.design import facts, search
+from zsim.planning.design import facts, one_layout, search
 from zsim.planning.risk.question import RiskInputs
 from zsim.planning.store.study import study
 from zsim.planning.sweep import sweep
@@ -126,12 +126,12 @@ def test_each_width_and_fill_that_is_tried_is_named(simulated: list[str]) -> Non
     1.5 (2 n + 30) < 100 h holds up to 18 drives of 4 to 20, 1.5 (24 + 60 fill) < 80 h up to 48 %.
     """
     widths, fills = Reports(), Reports()
-    wide = search.widest("raidz2x6", ["p90 < 100h"], fill=0.5, on_progress=widths)
+    wide = one_layout.plan_width("raidz2x6", ["p90 < 100h"], fill=0.5, on_progress=widths)
     tried = (4, 8, 12, 16, 20, 18, 19)
     told = [(pytest.approx(k / 9), f"raidz2x{width}") for k, width in enumerate(tried)]
     assert widths == [*told, (1.0, wide.answer)]
     assert [row["drives"] for row in wide.rows] == sorted(tried)
-    full = search.fullest("raidz2x12", ["p90 < 80h"], on_progress=fills)
+    full = one_layout.plan_fill("raidz2x12", ["p90 < 80h"], on_progress=fills)
     shares = (5, 95, 50, 27, 38, 44, 47, 48, 49)
     told = [(pytest.approx(k / 9), f"{fill} % full") for k, fill in enumerate(shares)]
     assert fills == [*told, (1.0, full.answer)]
@@ -140,16 +140,16 @@ def test_each_width_and_fill_that_is_tried_is_named(simulated: list[str]) -> Non
 
 def test_what_a_change_is_worth_takes_one_prediction(simulated: list[str]) -> None:
     told = Reports()
-    search.worth("raidz1x4", RiskInputs(afr=0.02), on_progress=told)
+    one_layout.plan_worth("raidz1x4", RiskInputs(afr=0.02), on_progress=told)
     assert told == [(0.1, "raidz1x4"), (1.0, "raidz1x4")]
     assert simulated == ["raidz1x4"]
 
 
 ASKS = (
     lambda **more: search.plan_layouts(6, **more),
-    lambda **more: search.widest("raidz2x6", ["p90 < 1h"], **more),
-    lambda **more: search.fullest("raidz2x6", ["p90 < 1h"], **more),
-    lambda **more: search.worth("raidz2x6", **more),
+    lambda **more: one_layout.plan_width("raidz2x6", ["p90 < 1h"], **more),
+    lambda **more: one_layout.plan_fill("raidz2x6", ["p90 < 1h"], **more),
+    lambda **more: one_layout.plan_worth("raidz2x6", **more),
 )
 
 

@@ -16,6 +16,7 @@ import pytest
 
 import zsim
 from zsim.base.errors import InputError
+from zsim.base.units import format_duration
 from zsim.planning.fleet.spec import Fleet, Pools
 from zsim.planning.risk.question import RiskInputs, Seconds
 from zsim.planning.store.keys import key_of
@@ -396,3 +397,64 @@ def test_a_status_is_the_state_that_a_timeline_and_a_decision_begin_with(tmp_pat
     with pytest.warns(UserWarning, match="NO REDUNDANCY: sdb of mirror-0 is REMOVED"):
         repaired = zsim.timeline(gone, **MIRROR_NOW, alloc="100G")
     assert [each.kind for each in repaired.passes] == ["resilver"]
+
+
+def test_a_status_is_the_subject_of_a_risk(tmp_path: Path) -> None:
+    """Its window is what `zsim.eta` says is left, unless hours are stated; `zsim.risk` took no status."""
+    path = tmp_path / "status.txt"
+    path.write_text(STATUS)
+    fields: dict[str, Any] = {**MIRROR_NOW, "alloc": "100G"}
+    left = zsim.eta(STATUS, **fields).remaining_s
+    inputs = RiskInputs(afr=0.02)
+    for source in (STATUS, path, str(path)):
+        found = zsim.risk(source, inputs, **fields)
+        assert found.window_of == "rest"
+        assert format_duration(left.p50) in found.subject
+    stated = zsim.risk(STATUS, RiskInputs(afr=0.02, hours="5h"), **fields)
+    assert stated.window_of == "repair"
+    assert stated.repair_s.p50 == 5 * HOUR
+    idle = re.sub("  scan:.*to go\n", "", STATUS, flags=re.DOTALL).replace("  (resilvering)", "")
+    assert zsim.risk(idle, inputs, **fields).window_of == "repair"
+
+
+def answers() -> dict[str, Any]:
+    """Return one answer of each kind."""
+    pool: dict[str, Any] = {"drive_size": "200GB", "fill": 0.3, "recordsize": "1M"}
+    failed = {"do": "fail", "drive": 0}
+    replaced = {"do": "replace", "drive": 0, "after": "12h"}
+    return {
+        "eta": zsim.eta(STATUS, **MIRROR_NOW),
+        "timeline": zsim.timeline("mirror2", **pool, events=[failed, replaced]),
+        "never whole": zsim.timeline("mirror2", **pool, events=[failed]),
+        "decide": zsim.decide("mirror2", **pool, running={"done": 0.35}, reboot=True),
+        "plan": zsim.plan_layouts(drives=4, drive_size="4TB", inputs=RiskInputs(hours="9h")),
+        "worth": zsim.plan_worth("mirror2", RiskInputs(hours="9h")),
+        "compare": zsim.compare("mirror2", "4*disk", **pool),
+        "tune": zsim.tune("mirror2", **pool),
+        "risk": zsim.risk("mirror2", RiskInputs(hours="9h")),
+        "fleet": zsim.fleet(FLEET),
+    }
+
+
+def test_every_answer_is_loaded_again_from_its_json(tmp_path: Path) -> None:
+    """Those of eta, timeline, decide, plan and tune could not be."""
+    for name, answer in answers().items():
+        path = tmp_path / f"{name}.json"
+        answer.save(path)
+        loaded = type(answer).load(path)
+        assert type(loaded) is type(answer)
+        assert str(loaded) == str(answer), name
+        assert repr(loaded) == repr(answer), name
+        assert loaded.to_json() == answer.to_json(), name
+        assert loaded.to_frame().equals(answer.to_frame()), name
+        if hasattr(answer, "plot"):
+            assert loaded.plot() is not None
+        data = json.loads(path.read_text())
+        wrong = {**data, "schema_version": 99}
+        with pytest.raises(InputError, match="schema_version"):
+            type(answer).from_dict(wrong)
+        lacking = {key: value for key, value in data.items() if key in ("schema_version", "provenance")}
+        if name not in ("risk", "fleet", "compare"):
+            with pytest.raises(InputError) as refused:
+                type(answer).from_dict(lacking)
+            assert len(str(refused.value).splitlines()) == 1

@@ -9,18 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import click
 
 from zsim.base.errors import InputError
+from zsim.cli.begins import with_begin
 from zsim.cli.common import exclusive, key_value, notice
 from zsim.cli.completion import completer
 from zsim.cli.defaults import defaults
-from zsim.cli.given_files import fields_in, fields_in_words
+from zsim.cli.given_files import fields_in, fields_in_words, fields_of
 from zsim.scenario.descriptions import described_for_flags
 
 if TYPE_CHECKING:
+    from zsim.observe.pool_import.importing import ImportedPool
     from zsim.scenario.model import Scenario
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -225,13 +227,16 @@ def is_layout(text: str) -> bool:
     return True
 
 
-def stated_fields(given: Given) -> dict[str, object]:
-    """Return the fields that are stated: the user's defaults, then the file, then --set, then the flags."""
+def stated_fields(given: Given, *, begins_now: bool = True) -> dict[str, object]:
+    """Return the fields that are stated: the user's defaults, then the file, then --set, then the flags.
+
+    `begins_now`: where something goes by the hour and nothing says when it starts, it starts now.
+    """
     from zsim.scenario import files
 
     named, data, by_hand = given_names(given.get("file")), defaults(), _stated_by_hand(given)
     if named:
-        there = fields_in(named, by_hand, word(given, "piped"))
+        there = _fields_of_files(named, by_hand, given)
         data = files.put_aside(data, there) | there
         data = _of_layout(data, by_hand.get("layout"))
     tunables = [f"tunables.{'='.join(key_value(text, '--tunable'))}" for text in words(given, "tunable")]
@@ -248,7 +253,15 @@ def stated_fields(given: Given) -> dict[str, object]:
     if "operation" in by_hand and fields.get("operation") in NO_REPAIR:
         # What a file tells of a repair is none of what is asked.
         fields = {name: value for name, value in fields.items() if name not in OF_REPAIR or name in by_hand}
-    return fields
+    return with_begin(fields) if begins_now else fields
+
+
+def _fields_of_files(named: Sequence[str], by_hand: Mapping[str, object], given: Given) -> dict[str, object]:
+    """Return what files tell; where they were imported already, from what was found then."""
+    read = given.get("imported")
+    if read is None:
+        return fields_in(named, by_hand, word(given, "piped"))
+    return fields_of(cast("ImportedPool", read))
 
 
 def _of_layout(data: dict[str, object], layout: object) -> dict[str, object]:

@@ -60,7 +60,7 @@ def fields_in(
             return said
     from zsim.observe.pool_import.importing import import_pasted
 
-    return _fields_of(import_pasted(text, name=names[0], stated=stated))
+    return fields_of(import_pasted(text, name=names[0], stated=stated))
 
 
 def fields_in_words(
@@ -152,13 +152,13 @@ def _several(names: Sequence[str], stated: Collection[str], piped: str | None) -
     from zsim.observe.pool_import.importing import import_beside, import_pool
 
     if piped is not None:
-        return _fields_of(import_beside(piped, [name for name in names if name != "-"], stated=stated))
+        return fields_of(import_beside(piped, [name for name in names if name != "-"], stated=stated))
     with progress("reading") as on_progress:
         imported = import_pool(names, on_progress=on_progress, stated=stated)
-    return _fields_of(imported)
+    return fields_of(imported)
 
 
-def _fields_of(imported: ImportedPool) -> dict[str, object]:
+def fields_of(imported: ImportedPool) -> dict[str, object]:
     """Say what an import did not find, and which command a running scan asks for; return its fields."""
     for note in imported.notes:
         notice(f"{note}.")

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from zsim.base.errors import InputError, check_number
+from zsim.base.errors import InputError, check_kind, check_number
 from zsim.base.notebook import watched
 from zsim.base.units import parse_bytes
 from zsim.case.case import Case
 from zsim.case.resolve import USUALLY_FULL, resolve
+from zsim.planning.risk.question import RiskInputs
 from zsim.planning.rows import ANSWER, REASON, Row, refused_row
 from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
@@ -23,8 +24,9 @@ from zsim.planning.usable import (
     stated_usable_bytes,
     usable_bytes,
 )
+from zsim.prediction.answer.records import Quantiles
 from zsim.prediction.missing import missing_of_all
-from zsim.scenario.asked import Asked, pool_of, said, scenario_of
+from zsim.scenario.asked import Asked, at_rest, pool_of, said, scenario_of
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from zsim.scenario.keyword_types import OtherFields
 
 COLUMNS = ("name", "layout", "drives", "usable_bytes", "data_bytes", *ANSWER, REASON)
+CHANCES = ("vdev_per_year", "vdev_per_year_low", "vdev_per_year_high")
+"""Columns of a comparison with the chance of loss."""
 
 
 def compare(
@@ -41,6 +45,7 @@ def compare(
     data: int | str | None = None,
     jobs: int | None = None,
     on_progress: Callable[[float, str], None] | None = None,
+    risk: bool | RiskInputs = False,
     **common: Unpack[OtherFields],
 ) -> Table:
     """Predict several scenarios and compare them in a table.
@@ -63,13 +68,17 @@ def compare(
         Processes; by default one per core.
     on_progress : callable, optional
         Called with the share done and the name of the scenario that was finished last.
+    risk : bool or RiskInputs
+        Whether each row has the chance that a vdev is lost within a year too, as `zsim.risk` has it after
+        repairs of these durations; with inputs, for these.
     **common
         Fields for all scenarios; they replace those of a file.
 
     Returns
     -------
     Table
-        Columns `COLUMNS`.  All scenarios share the seed, and with it the random numbers.
+        Columns `COLUMNS`, with a chance of loss also `CHANCES`.  All scenarios share the seed, and with it
+        the random numbers.
 
     Raises
     ------
@@ -90,6 +99,8 @@ def compare(
             "layouts", None, "a comparison needs at least one", "name layouts such as raidz2x6 mirror2"
         )
     check_number("drives", drives, "write drives=24", whole=True)
+    allowed = "it is True, or the inputs of a risk"
+    check_kind("risk", risk, (bool, RiskInputs), allowed, 'write risk=zsim.RiskInputs(afr="1.5%")')
     if drives is not None and usable is not None:
         raise InputError("usable", usable, "it excludes drives", "give one of the two")
     if data is not None:
@@ -110,18 +121,47 @@ def compare(
     same = {name: value for name, value in scenarios[0].stated().items() if name in common}
     sizes = {"drives": drives, "data_bytes": data}
     same |= {name: value for name, value in sizes.items() if all(row.get(name) == value for row in rows)}
+    columns: tuple[str, ...] = COLUMNS
+    if risk is not False:
+        columns = (*COLUMNS[:-1], *CHANCES, REASON)
+    inputs = risk if isinstance(risk, RiskInputs) else None
     for place, why in plain.items():
         rows[place] |= refused_row(why)
+        if risk is not False:
+            rows[place] |= _chances(scenarios[place], inputs, None)
     found = answers([scenarios[place].stated() for place in places], jobs)
     try:
         with watched(on_progress, "comparing") as report:
             for done, (number, row) in enumerate(found, 1):
                 rows[places[number]] |= row
+                if risk is not False and row.get("p50_s") is not None:
+                    rows[places[number]] |= _chances(scenarios[places[number]], inputs, row)
                 report(done / len(places), rows[places[number]]["name"])
     except KeyboardInterrupt:
         known_rows = [interrupted_row(row) for row in rows]
-        raise TableInterrupted(_table(known_rows, same, without, notes)) from None
-    return _table(rows, same, without, notes)
+        raise TableInterrupted(_table(columns, known_rows, same, without, notes)) from None
+    return _table(columns, rows, same, without, notes)
+
+
+def _chances(scenario: Scenario, inputs: RiskInputs | None, row: Row | None) -> Row:
+    """Return the chance that a vdev is lost within a year, after repairs that take as long as a row says.
+
+    Of a pool that is scrubbed, expanded or shrunk it is that after its own repairs.
+    """
+    from zsim.planning.risk.api import NO_REPAIR, predicted_hours
+    from zsim.planning.risk.api import risk as risk_of
+
+    pool = scenario
+    if row is None or scenario.operation in NO_REPAIR:
+        pool, row = Scenario.from_dict(at_rest({**scenario.stated(), "operation": None})), None
+
+    def hours(asked: Scenario, report: Callable[[float, str], None]) -> Quantiles:
+        if row is None or asked != pool:
+            return predicted_hours(asked, report)
+        return Quantiles(**{name: row[f"{name}_s"] for name in ("p10", "p50", "p90")})
+
+    found = risk_of(pool, inputs, hours_of=hours).per_year.vdev
+    return dict(zip(CHANCES, (found.p, found.low, found.high), strict=True))
 
 
 def _plain(
@@ -192,9 +232,15 @@ def _one_by_one(given: Iterable[object]) -> list[Asked]:
     return found
 
 
-def _table(rows: Sequence[Row], common: Row, without: tuple[str, ...], notes: tuple[str, ...]) -> Table:
-    cells = tuple({name: row.get(name) for name in COLUMNS} for row in rows)
-    return Table(COLUMNS, cells, common, without, notes)
+def _table(
+    columns: tuple[str, ...],
+    rows: Sequence[Row],
+    common: Row,
+    without: tuple[str, ...],
+    notes: tuple[str, ...],
+) -> Table:
+    cells = tuple({name: row.get(name) for name in columns} for row in rows)
+    return Table(columns, cells, common, without, notes)
 
 
 def _sized(scenario: Scenario, drives: int | None, usable: int | None, data: int | None) -> Scenario:

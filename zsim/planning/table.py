@@ -12,6 +12,7 @@ from zsim.base.files import check_ending, replace_file
 from zsim.base.parsed import table, tables, texts
 from zsim.base.provenance import SCHEMA_VERSION, provenance
 from zsim.base.units import format_bytes, format_duration
+from zsim.planning.risk.wording import odds
 from zsim.planning.rows import NOT_AXES, QUANTILES, REASON, TUNABLE, Row, axes_of, refused_row
 from zsim.prediction.answer.frames import data_frame, needed
 from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, SavedAnswer
@@ -39,6 +40,7 @@ _PRINTED: dict[str, tuple[str, Callable[..., str]]] = {
     "read_bytes": ("read", format_bytes),
     "utilisation": ("busy", percent),
     "p50_error": ("p50 +/-", percent),
+    "vdev_per_year": ("vdev lost in a year", odds),
 }
 
 
@@ -61,7 +63,7 @@ _WORDS: dict[str, Callable[[str], str]] = {"bottleneck": _in_short}
 """How columns of words are printed; others as they are."""
 
 
-NOT_PRINTED = (REASON, "read_bytes")
+NOT_PRINTED = (REASON, "read_bytes", "vdev_per_year_low", "vdev_per_year_high")
 """Columns that files and data frames have, and the print has not."""
 LEAST_ROWS = 2
 """A table of one row has no constant columns."""

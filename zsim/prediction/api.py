@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, Unpack, cast, get_args
 
 from pydantic import JsonValue
@@ -36,8 +36,8 @@ from zsim.prediction.answer.records import (
 )
 from zsim.prediction.inputs.hardware import shares_host
 from zsim.prediction.missing import missing, record_span
-from zsim.prediction.paired import PairedMedians, paired_medians
-from zsim.prediction.runs.advice import advice, most_saved_first
+from zsim.prediction.paired import PairedMedians, paired_medians, with_write_cache_s, without_links_s
+from zsim.prediction.runs.advice import WORTH_SAYING, WRITE_CACHE_ON, advice, most_saved_first
 from zsim.prediction.runs.knobs import knob_advice
 from zsim.prediction.runs.sick_drives import sick_advice, sick_drives
 from zsim.prediction.runs.what_if import (
@@ -150,9 +150,9 @@ def predict_case(case: Case, on_progress: Progress | None = None, portion: Porti
     try:
         work.run()
         paired = PairedMedians() if portion == "row" else paired_medians(case)
+        found = _prediction(work, portion, paired)
     except KeyboardInterrupt:
         raise PredictionInterrupted(_known_so_far(work)) from None
-    found = _prediction(work, portion, paired)
     work.progress(1.0, "the answer")
     return found
 
@@ -180,6 +180,8 @@ def _prediction(work: Work, portion: Portion, paired: PairedMedians | None = Non
     answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
     orders = other_order(baseline, middle) if portion == "all" and case.operation != "scrub" else ()
     sums, without = totals(result), _longer(without_each(baseline, middle - lost_s), lost_s)
+    if portion != "row" and without.get("link", middle) < (1.0 - WORTH_SAYING) * middle:
+        without["link"] = without_links_s(case) or without["link"]
     limit = limiting(result, without, middle)
     apart = any(each.sets_pace for each in sick)
     held_up = bottleneck(result, without, limit, apart=apart)
@@ -245,10 +247,23 @@ def _advice(
         return ()
     assert work.baseline is not None
     return most_saved_first(
-        *advice(work.baseline, middle_s, orders, without),
+        *(
+            paired
+            for each in advice(work.baseline, middle_s, orders, without)
+            for paired in _paired(each, case, middle_s)
+        ),
         *sick_advice(sick, middle_s),
         *knob_advice(case, middle_s, work.clients),
     )
+
+
+def _paired(found: Advice, case: Case, middle_s: float) -> Iterator[Advice]:
+    """Yield advice with what it saves over all worlds, if a scenario can state it; none that saves little."""
+    time_s = with_write_cache_s(case) if found.action == WRITE_CACHE_ON else None
+    if time_s is not None:
+        found = found.model_copy(update={"saves_s": middle_s - time_s})
+    if found.saves_s is None or found.saves_s > WORTH_SAYING * middle_s:
+        yield found
 
 
 def held(prediction: Prediction, work: Work) -> Prediction:

@@ -54,6 +54,24 @@ def paired_medians(case: Case) -> PairedMedians:
     )
 
 
+LINKS = ("enclosure", "ports", "attached")
+"""Fields that put drives behind a shared link."""
+
+
+def without_links_s(case: Case) -> float | None:
+    """Return the median with every drive on its own port [s]; None where nothing states a shared link."""
+    if case.exact or not any(getattr(case.scenario, name) for name in LINKS):
+        return None
+    return median_s(resolve(case.scenario.changed(dict.fromkeys(LINKS))))
+
+
+def with_write_cache_s(case: Case) -> float | None:
+    """Return the median with the drives' write cache on [s]; None where nothing states that it is off."""
+    if case.exact or case.scenario.write_cache is not False:
+        return None
+    return median_s(resolve(case.scenario.changed({"write_cache": True})))
+
+
 def median_s(case: Case) -> float:
     """Return the median of what `zsim predict` answers of a case.
 

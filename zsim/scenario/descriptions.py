@@ -55,7 +55,7 @@ DESCRIPTIONS: Mapping[str, str] = {
     "metaslabs": "free space of each metaslab: CSV from 'zsim import'",
     "load": "foreground load: random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00, say; or none",
     "evidence": "what the pool has already shown: finished scans, progress, activity of drives",
-    "begins": "when it starts, for loads, tunables and products with hours: 'fri 13:41'",
+    "begins": "when it starts, for loads, tunables and products with hours: 'fri 13:41' (commands: now)",
     "engine": "engine that runs it: compiled, or reference (slow; the same rules in SimPy)",
     "exact": "simulate every I/O, or samples of them (the default)",
     "precision": "sampling error to reach (half of the 95 % interval), such as 1%",

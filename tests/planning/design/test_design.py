@@ -13,7 +13,7 @@ import pytest
 import zsim
 from zsim.base.errors import InputError
 from zsim.cli.main import main
-from zsim.planning.design import search
+from zsim.planning.design import one_layout, search
 from zsim.planning.design.candidates import for_drives
 from zsim.planning.design.requirements import Requirement
 from zsim.planning.risk.one_vdev.group import HOUR
@@ -36,7 +36,7 @@ def test_what_was_stated_stands_above_the_table_in_its_own_units(simulated: list
 
 def test_columns_with_one_value_stand_above_the_table(simulated: list[str]) -> None:
     asked = {"require": ["p90 < 72h"], "drive_size": "20TB"}
-    found = search.fullest("raidz2x12", **asked)
+    found = one_layout.plan_fill("raidz2x12", **asked)
     assert found.headline().startswith("Fullest raidz2x12 with p90 < 72h: ")
     assert found.grid().head[0] == "fill"
     assert "usable" not in found.grid().head
@@ -159,36 +159,49 @@ def test_drives_or_money_with_data_to_hold_leave_what_holds_it(given: dict[str, 
 
 
 def test_the_widest_vdev_under_a_limit(simulated: list[str]) -> None:
-    found = search.widest("raidz2x6", ["p90 < 100h"], fill=0.5)
+    found = one_layout.plan_width("raidz2x6", ["p90 < 100h"], fill=0.5)
     # 1.5 (2 n + 30) < 100
     assert found.answer == "raidz2x18"
     assert len(simulated) <= 7
-    assert search.widest("raidz2x6", ["p90 < 10h"]).answer is None
-    assert search.widest("raidz3x6", ["p90 < 10d"]).answer == "raidz3x24"
+    assert one_layout.plan_width("raidz2x6", ["p90 < 10h"]).answer is None
+    assert one_layout.plan_width("raidz3x6", ["p90 < 10d"]).answer == "raidz3x24"
     with pytest.raises(InputError, match="RAID-Z"):
-        search.widest("mirror2", ["p90 < 1h"])
+        one_layout.plan_width("mirror2", ["p90 < 1h"])
     with pytest.raises(InputError, match="limit"):
-        search.widest("raidz2x6", [])
+        one_layout.plan_width("raidz2x6", [])
 
 
-def test_of_plain_disks_nothing_is_worth_anything() -> None:
-    with pytest.raises(InputError, match="no spare, scrub or faster repair helps; compare it with mirrors"):
-        search.worth("4*disk", drive_size="4TB")
+def test_of_plain_disks_redundancy_is_worth_something(simulated: list[str]) -> None:
+    """As much space with redundancy; no spare, scrub or faster repair helps where nothing is repaired."""
+    found = one_layout.plan_worth("4*disk", drive_size="4TB", fill=0.5)
+    assert [row["change"] for row in found.rows] == [
+        "as it is",
+        "a drive more: raidz1x5",
+        "two drives more: raidz2x6",
+        "a mirror for each drive: 4*mirror2",
+    ]
+    assert simulated == ["raidz1x5", "raidz2x6", "4*mirror2"]
+    assert found.rows[0]["vdev_per_year"] == pytest.approx(
+        zsim.risk("4*disk", drive_size="4TB", fill=0.5).per_year.vdev.p, rel=0.01
+    )
+    assert all(row["vdev_times"] < 0.1 for row in found.rows[1:])
+    one = one_layout.plan_worth("disk+special:disk", drive_size="4TB", alloc="2TB")
+    assert [row["change"] for row in one.rows][1:] == ["a mirror for the drive: mirror2+special:disk"]
 
 
 def test_a_width_is_found_although_the_narrowest_fails(simulated: list[str]) -> None:
     """A narrow vdev holds too little; of those with room enough the widest below the limit counts."""
     asked = {"fill": 0.5, "drive_size": "20TB"}
-    found = search.widest("raidz2x6", ["p90 < 100h", "usable >= 100T"], **asked)
+    found = one_layout.plan_width("raidz2x6", ["p90 < 100h", "usable >= 100T"], **asked)
     assert found.answer == "raidz2x18"
     assert all(search.Layout.parse(name).leaves >= 8 for name in simulated), "for space nothing is simulated"
-    none = search.widest("raidz2x6", ["p90 < 100h", "usable >= 1000T"], **asked)
+    none = one_layout.plan_width("raidz2x6", ["p90 < 100h", "usable >= 1000T"], **asked)
     assert none.answer is None
     assert none.rows
 
 
 def test_the_fill_at_which_a_limit_is_crossed(simulated: list[str]) -> None:
-    found = search.fullest("raidz2x12", ["p90 < 80h"])
+    found = one_layout.plan_fill("raidz2x12", ["p90 < 80h"])
     # 1.5 (24 + 60 fill) < 80
     assert found.answer == "48 %"
     assert len(simulated) <= 10
@@ -196,7 +209,7 @@ def test_the_fill_at_which_a_limit_is_crossed(simulated: list[str]) -> None:
 
 
 def test_what_a_spare_or_a_scrub_buys() -> None:
-    found = search.worth("raidz2x12", RiskInputs(hours=30 * HOUR))
+    found = one_layout.plan_worth("raidz2x12", RiskInputs(hours=30 * HOUR))
     times = {row["change"]: row for row in found.rows}
     assert times["as it is"]["vdev_times"] == 1.0
     assert times["a hot spare"]["vdev_times"] < 0.7
@@ -264,7 +277,7 @@ def test_what_a_chain_does_not_count_is_refused(inputs: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="layouts are compared by chains"):
         search.plan_layouts(drives=8, inputs=asked)
     with pytest.raises(InputError, match="layouts are compared by chains"):
-        search.worth("raidz2x8", inputs=asked)
+        one_layout.plan_worth("raidz2x8", inputs=asked)
 
 
 def test_the_function_is_public() -> None:
@@ -272,11 +285,11 @@ def test_the_function_is_public() -> None:
 
 
 def test_a_limit_that_is_not_crossed_and_rows_not_shown_are_told(simulated: list[str]) -> None:
-    open_end = search.widest("raidz2x6", ["p90 < 1000h"])
+    open_end = one_layout.plan_width("raidz2x6", ["p90 < 1000h"])
     assert open_end.answer == "raidz2x20"
     assert open_end.notes() == ("The requirement still holds there; wider was not tried.",)
-    assert search.widest("raidz2x6", ["p90 < 90h"]).notes() == ()
-    assert search.widest("raidz2x6", ["p90 < 1h"]).notes() == ()
+    assert one_layout.plan_width("raidz2x6", ["p90 < 90h"]).notes() == ()
+    assert one_layout.plan_width("raidz2x6", ["p90 < 1h"]).notes() == ()
     many = search.plan_layouts(drives=24, require=["usable >= 900T"])
     assert many.notes()[0] == "No layout meets all requirements; the table shows what was tried."
     assert many.notes()[1] == f"The first 20 of {len(many.rows)} are shown; --json has all."

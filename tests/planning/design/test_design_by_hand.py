@@ -10,7 +10,7 @@ import pytest
 
 from tests.report.answers import HOUR, layout, of_changes, of_fill, of_layouts, some
 from zsim.base.errors import InputError
-from zsim.planning.design import drawing, facts, search
+from zsim.planning.design import drawing, facts, one_layout, search
 from zsim.planning.design.answer import Design, Step, _short
 from zsim.planning.design.candidates import Candidate, for_drives, vdevs_of
 from zsim.planning.design.facts import Context, RepairHours, family, features, interpolated, measured, probes
@@ -139,9 +139,9 @@ def test_what_nearly_meets_a_wish_is_predicted_in_full_and_what_meets_it_first()
 
 def test_only_what_needs_no_simulation_is_refused_before_it() -> None:
     cheap, hours = wish("usable >= 200"), wish("p90 < 1h")
-    assert search._fails_before(row("a"), cheap)
-    assert not search._fails_before(row("a"), hours)
-    assert not search._fails_before(row("a", usable_bytes=200.0), cheap)
+    assert search.fails_before(row("a"), cheap)
+    assert not search.fails_before(row("a"), hours)
+    assert not search.fails_before(row("a", usable_bytes=200.0), cheap)
 
 
 def test_the_answer_has_what_meets_the_wishes_first_and_why_others_fail() -> None:
@@ -198,7 +198,7 @@ def test_the_last_that_holds_is_found_in_few_steps(last: int) -> None:
         tried.append(number)
         return number <= last
 
-    assert search._last_true(4, 20, meets) == (None if last < 4 else min(last, 20))
+    assert one_layout._last_true(4, 20, meets) == (None if last < 4 else min(last, 20))
     assert len(tried) <= 6
     assert len(set(tried)) == len(tried)
 
@@ -212,31 +212,31 @@ def test_the_largest_that_holds_is_found_though_the_smallest_may_not(first: int,
         tried.append(number)
         return first <= number <= last
 
-    found = search._largest_true(range(4, 21), holds)
+    found = one_layout._largest_true(range(4, 21), holds)
     if last >= 8 or (first, last) == (4, 4):
         assert found == min(last, 20)
     assert len(tried) == len(set(tried)) <= 7
-    assert search._largest_true([5], lambda number: True) == 5
-    assert search._largest_true([5, 6], lambda number: number == 5) == 5
+    assert one_layout._largest_true([5], lambda number: True) == 5
+    assert one_layout._largest_true([5, 6], lambda number: number == 5) == 5
 
 
 @pytest.mark.parametrize("last", [4, 5, 6, 7])
 def test_few_that_hold_are_found_too(last: int) -> None:
-    assert search._largest_true(range(4, 21), lambda number: number <= last) == last
+    assert one_layout._largest_true(range(4, 21), lambda number: number <= last) == last
 
 
 def test_changes_that_are_so_already_are_left_out() -> None:
     """Three sources of a spare, three intervals and none for a year, and both paces of the repair."""
-    assert [(changes, factor) for _, changes, factor in search._changes(RiskInputs())] == [
+    assert [(changes, factor) for _, changes, factor in one_layout._changes(RiskInputs())] == [
         ({"spare": "hot", "detect": None}, 1.0), ({"spare": "shelf", "detect": None}, 1.0),
         ({"spare": "order", "detect": None}, 1.0), ({"scrub": 7 * DAY}, 1.0), ({"scrub": 14 * DAY}, 1.0),
         ({"scrub": 30 * DAY}, 1.0), ({"scrub": 365 * DAY}, 1.0), ({}, 0.5), ({}, 2.0),
     ]  # fmt: skip
-    words = [each[0] for each in search._changes(RiskInputs(spare="shelf", scrub=14 * DAY))]
+    words = [each[0] for each in one_layout._changes(RiskInputs(spare="shelf", scrub=14 * DAY))]
     assert "a spare on the shelf" not in words
     assert "a scrub every 14 d" not in words
     assert len(words) == 7
-    changed = search._changed(RiskInputs(detect="5s", years=3.0), {"spare": "hot", "detect": None})
+    changed = one_layout._changed(RiskInputs(detect="5s", years=3.0), {"spare": "hot", "detect": None})
     assert (changed.spare, changed.detect, changed.years) == ("hot", None, 3.0)
 
 

@@ -95,7 +95,7 @@ def simulate_events(kinds: tuple[Kind, ...], site: Site, hours: HoursAt, seed: i
     for place, kind in enumerate(kinds):
         for number in range(kind.pools * kind.vdevs):
             vdev = _made(history, place)
-            if number % kind.sharing:
+            if kind.are_hot and number % kind.vdevs:
                 vdev.unreplaced = vdevs[-1].unreplaced
             vdevs.append(vdev)
     for vdev in vdevs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,24 @@ import pytest
 
 from tests.planning.fleet.test_fleet import kind as any_kind
 from tests.planning.fleet.test_fleet import site as any_site
+from zsim.case.resolve import resolve
 from zsim.planning.fleet import block
+from zsim.planning.fleet.alike import AlikeVdevs, alike_vdevs
 from zsim.planning.fleet.api import (
     FAILURES_A_BLOCK,
+    FleetWorlds,
     _added,
     _answer,
     _blocks,
     _enough,
     _losses,
     _merged,
-    _resolved,
     _scores,
     _worlds,
 )
 from zsim.planning.fleet.block import Kind, Site, Sums, _Events, run_block
-from zsim.planning.fleet.response import FillResponse, tabulated
+from zsim.planning.fleet.ends import ManyWorlds, rate_of_loss
+from zsim.planning.fleet.response import FillResponse
 from zsim.planning.fleet.spec import Fleet
 from zsim.planning.risk.evaluate import DrawnWorlds
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Group, Repair, one_world
@@ -234,13 +238,21 @@ def test_latent_errors_lose_files_where_no_redundancy_is_left() -> None:
     files, vdev, _ = block._lost(errors, events((0, 1.0)), np.array([2 * DAY]), np.array([DAY]))[0]
     hit = 1 - (1 - 0.2) ** 3
     assert files == pytest.approx(vdev + (1 - vdev) * hit)
-    # Two drives gone at once, of five of which two may: the same for the last three.
-    both = kind(world=world, group=Group(children=5, tolerance=2))
-    files, vdev, _ = block._lost(both, events((0, 1.0), gone=[2]), np.array([2 * DAY]), np.array([DAY]))[0]
+    # ZED faults every damaged drive: of five of which two may go, two at once unless the other four are
+    # whole, and the first of three that fails is the last.  Else any two of the four, or one with damage.
+    both = kind(world=replace(world, tripping=np.ones(1)), group=Group(children=5, tolerance=2))
+    trips = 1 - 0.8**4
     failing = 1 - math.exp(-0.05 / YEAR * 2 * DAY)
-    assert vdev == pytest.approx(1 - (1 - failing) ** 3)
-    assert files == pytest.approx(vdev + (1 - vdev) * hit)
-    # One that ZED faulted is counted with its cause; two at once are more than a mirror of two has.
+    three, two_of_four = 1 - (1 - failing) ** 3, 1 - (1 - failing) ** 4 - 4 * failing * (1 - failing) ** 3
+    one_of_four = 1 - (1 - failing) ** 4
+    for drawn in (1, 2):
+        some = events((0, 1.0), gone=[drawn])
+        files, vdev, _ = block._lost(both, some, np.array([2 * DAY]), np.array([DAY]))[0]
+        assert vdev == pytest.approx(trips * three + (1 - trips) * two_of_four), "whatever was drawn"
+        exposed = (1 - 0.2 * 0.75) ** 3  # half of what is away is waited for, and half repaired by then
+        by_errors = trips * hit + (1 - trips) * one_of_four * (1 - exposed)
+        assert files == pytest.approx(vdev + (1 - vdev) * by_errors, rel=1e-3)
+    # One that ZED faulted is counted with its cause.
     none = block._lost(both, events((0, 1.0), gone=[0]), np.array([2 * DAY]), np.array([DAY]))[0]
     assert none.tolist() == [0.0, 0.0, 0.0]
 
@@ -375,8 +387,9 @@ def test_without_scrubs_latent_errors_gather_with_the_age_at_the_failures() -> N
 
 def test_losses_of_few_histories_are_told_with_their_sampling_error() -> None:
     """0.1 and 0.3 in two histories: 0.2, with a standard error of 0.1 / sqrt(2), 35 % of it."""
-    one = np.array([[0.1, 0.2, 0.0], [0.3, 0.2, 0.0]])
-    found = _losses([one], np.ones(1), 0.5)
+    one = np.array([[0.1, 0.04, 0.0], [0.3, 0.04, 0.0]])
+    known = worlds_of(1.0, kinds=1)
+    found = _losses(rate_of_loss, [0.5 * one], known.many, known.expected)
     assert found.files.p == pytest.approx(0.1)
     error = 0.1 / math.sqrt(2) / 0.2
     assert (found.files.low, found.files.high) == pytest.approx(
@@ -474,16 +487,29 @@ def sums(scale: int) -> Sums:
     )
 
 
+def parts_of(asked: Fleet) -> list[AlikeVdevs]:
+    """Return the vdevs of a fleet, whose repairs take a second where no hours are stated."""
+    cases = [resolve(each.scenario) for each in asked.pool]
+    return alike_vdevs(asked, cases, lambda _: Quantiles(p50=1.0), lambda *_: None)
+
+
+def worlds_of(*weights: float, kinds: int = 2) -> FleetWorlds:
+    """Return worlds in which as much is expected to be lost."""
+    alike = np.ones(len(weights))
+    many = ManyWorlds(np.zeros((len(weights), 0)), np.arange(len(weights)), np.array(weights))
+    return FleetWorlds([], many, [(alike, alike)] * kinds)
+
+
 def test_the_answer_counts_a_year_of_the_fleet_and_of_each_pool() -> None:
     """Two worlds of two and three histories, ten years, three pools of one kind and seven of another."""
     pools = ({"name": "a", "count": 3, "layout": "mirror2", "hours": 20, "fill": 0.4},
              {"name": "b", "count": 7, "layout": "raidz2x6", "hours": 30})  # fmt: skip
     asked = fleet_of(*pools)
-    cases = [_resolved(each) for each in asked.pool]
-    tables = [tabulated(each, 10, lambda _: Quantiles(p50=1.0)) for each in asked.pool]
+    parts = parts_of(asked)
     one = np.array([0.5])
-    tables[1] = FillResponse(one, 10 * HOUR + one, 30 * HOUR + 0 * one, 90 * HOUR + one, 0.04)
-    found = _answer(asked, cases, tables, [sums(2), sums(3)], [2, 3], np.array([0.4, 0.6]))
+    table = FillResponse(one, 10 * HOUR + one, 30 * HOUR + 0 * one, 90 * HOUR + one, 0.04)
+    parts[1] = parts[1]._replace(table=table)
+    found = _answer(asked, parts, worlds_of(0.4, 0.6), [sums(2), sums(3)], [2, 3])
     assert [row.table_error for row in found.pools] == [0.0, 0.04]
     assert (found.years, found.trials, found.pool_years) == (10, 5, 10 * 10 * 5)
     assert found.failures_per_year == pytest.approx(25 / 10)
@@ -517,8 +543,7 @@ def test_no_failure_and_no_loss_are_zeros() -> None:
     asked = fleet_of({"name": "a", "layout": "mirror2", "hours": 20})
     nothing = Sums(*(np.zeros(1) for _ in range(5)), np.zeros((1, 4)), np.zeros(4), np.zeros(1, np.int64),
                    np.zeros(1, np.int64), np.zeros((5, 3)), np.zeros((5, 3)))  # fmt: skip
-    table = tabulated(asked.pool[0], 10, lambda _: Quantiles(p50=1.0))
-    found = _answer(asked, [_resolved(asked.pool[0])], [table], [nothing], [5], np.ones(1))
+    found = _answer(asked, parts_of(asked), worlds_of(1.0, kinds=1), [nothing], [5])
     assert (found.pools[0].share, found.pools[0].missing_s) == (0.0, 0.0)
     assert (found.any_loss.vdev.p, found.spares.waited, found.spares.enough["95 %"]) == (0.0, 0.0, 0)
 
@@ -538,10 +563,8 @@ def blocks_of(**given: Any) -> list[Any]:
          "fill_per_year": 0.05},
         **given,
     )  # fmt: skip
-    tables = [tabulated(each, 10, lambda _: Quantiles(p50=1.0)) for each in asked.pool]
-    resolved = [_resolved(each) for each in asked.pool]
-    drawn, _ = _worlds(asked, resolved, tables)
-    return list(_blocks(asked, resolved, tables, drawn))
+    parts = parts_of(asked)
+    return list(_blocks(asked, parts, _worlds(asked, parts).drawn))
 
 
 def test_histories_are_shared_out_evenly_among_the_worlds() -> None:
@@ -563,8 +586,7 @@ def test_histories_are_shared_out_evenly_among_the_worlds() -> None:
 def test_hours_that_are_stated_are_the_same_in_every_world() -> None:
     def drawn(**stated: Any) -> DrawnWorlds:
         asked = fleet_of({"layout": "mirror2", **stated}, trials=100)
-        table = tabulated(asked.pool[0], 10, lambda _: Quantiles(p10=1.0, p50=2.0, p90=4.0))
-        return _worlds(asked, [_resolved(asked.pool[0])], [table])[0][0]
+        return _worlds(asked, parts_of(asked)).drawn[0]
 
     stated = drawn(hours=20)
     assert len(stated.worlds) == 64

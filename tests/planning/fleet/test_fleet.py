@@ -16,7 +16,9 @@ import pytest
 import zsim
 from tests.planning.fleet.event_by_event import simulate_events
 from zsim.base.errors import InputError
+from zsim.case.resolve import resolve
 from zsim.cli.main import main
+from zsim.planning.fleet.alike import alike_vdevs
 from zsim.planning.fleet.api import fleet
 from zsim.planning.fleet.block import Kind, Site, run_block
 from zsim.planning.fleet.response import tabulated
@@ -158,10 +160,9 @@ def test_two_hundred_pools_event_by_event_agree_with_the_tabulated_fleet() -> No
 
     from zsim.planning.fleet import api
 
-    resolved = [api._resolved(each) for each in asked.pool]
-    tables = [tabulated(each, 10, quantiles) for each in asked.pool]
-    drawn, _ = api._worlds(asked, resolved, tables)
-    block = next(api._blocks(asked, resolved, tables, drawn))
+    cases = [resolve(each.scenario) for each in asked.pool]
+    parts = alike_vdevs(asked, cases, quantiles, lambda *_: None)
+    block = next(api._blocks(asked, parts, api._worlds(asked, parts).drawn))
 
     def hours(place: int, moment: float) -> float:
         begin, end = block.kinds[place].fills
@@ -302,7 +303,6 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ('crews = 0\n[[pool]]\nlayout = "mirror2"', "crews"),
         ('detect = "soon"\n[[pool]]\nlayout = "mirror2"', "detect"),
         ('[[pool]]\nlayout = "mirror2"\nhours = 3\nafr = "150%"', "afr"),
-        ('[[pool]]\nlayout = "mirror2+raidz1x4"\nhours = 3', "layout"),
         ('colour = 3\n[[pool]]\nlayout = "mirror2"', "colour"),
     ],
 )

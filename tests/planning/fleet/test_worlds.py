@@ -95,3 +95,66 @@ def test_a_fleet_of_unknown_drives_loses_as_many_vdevs_as_a_risk_says(layout: st
     inputs = zsim.RiskInputs(hours="24h", detect="12h")
     year = zsim.risk(layout, inputs, fill=0.6).per_year.vdev
     assert told.pools[0].losses_per_year.vdev.p / 100 == pytest.approx(year.p, rel=0.3)
+
+
+@pytest.mark.parametrize("layout", ["raidz2x8", "mirror2", "raidz1x5"])
+def test_both_ends_of_a_small_fleet_are_those_of_a_risk_whatever_the_seed(layout: str) -> None:
+    """The lower one was up to sixteen times too high or too low, the noise of a few rare ZED faults."""
+    pools = {"name": "a", "count": 3, "layout": layout, "fill": 0.6, "hours": 30}
+    asked = {"years": 5, "visit": "1h", "detect": "12h", "pool": [pools]}
+    inputs = zsim.RiskInputs(hours="30h", detect="13h", years=5)
+    known = zsim.risk(layout, inputs, fill=0.6).years
+    for seed in (1, 2, 3):
+        told = zsim.fleet({**asked, "seed": seed}).any_loss
+        for grade in ("files", "vdev"):
+            one, three = getattr(known, grade), getattr(told, grade)
+            assert three.low == pytest.approx(3 * one.low, rel=0.35)
+            assert three.high == pytest.approx(3 * one.high, rel=0.15)
+
+
+def test_a_fleet_of_one_pool_of_unlike_vdevs_loses_what_a_risk_says() -> None:
+    """Each kind of vdev has its own repairs; the fleet was refused."""
+
+    def hours(scenario: zsim.Scenario, *_: object) -> zsim.Quantiles:
+        if str(scenario.replace_in) == "2":
+            return zsim.Quantiles(p10=20 * HOUR, p50=40 * HOUR, p90=90 * HOUR)
+        return zsim.Quantiles(p50=DAY)
+
+    layout = "2*raidz1x4+mirror2"
+    asked = {"years": 1, "visit": 0, "detect": "12h", "pool": [{"name": "a", "layout": layout, "fill": 0.6}]}
+    told = zsim.fleet(asked, hours_of=hours)
+    known = zsim.risk(layout, zsim.RiskInputs(detect="12h"), hours_of=hours, fill=0.6).per_year
+    assert told.any_loss.vdev.p == pytest.approx(known.vdev.p, rel=0.15)
+    assert told.any_loss.files.p == pytest.approx(known.files.p, rel=0.15)
+    (row,) = told.pools
+    assert row.hours_s == pytest.approx((8 * 24 + 2 * 40) / 10 * HOUR, rel=1e-2)
+    words = "a: the vdevs differ, and are repaired as predicted: raidz1x4 in 1 d, mirror2 in 1 d 16 h"
+    assert told.warnings == (words,)
+
+
+def test_hot_spares_are_shared_by_all_vdevs_of_a_pool_also_unlike_ones() -> None:
+    """Two vdevs that fail at once: one spare for both, but one for each of two pools."""
+    pools = {"count": 30, "hours": 30, "afr": "20%", "correlation": 1, "latent": False}
+    site = {"trials": 200, "visit": "1h", "detect": "60d"}
+
+    def missing(*layouts: str) -> float:
+        each = [{**pools, "name": layout, "layout": layout} for layout in layouts]
+        rows = zsim.fleet({**site, "pool": each}).pools
+        return sum(row.missing_s * row.failures_per_year for row in rows)
+
+    together = missing("mirror2+raidz1x3+spare:1")
+    apart = missing("mirror2+spare:1", "raidz1x3+spare:1")
+    alone = missing("mirror2", "raidz1x3")
+    assert apart < 0.7 * together < 0.7 * 0.7 * alone
+
+
+def test_few_histories_have_chances_in_order_and_ends() -> None:
+    """Twenty worlds of one history each: most lose nothing."""
+    pools = {"name": "a", "count": 40, "layout": "2*raidz2x12", "hours": 38, "fill": 0.7}
+    for seed in range(5):
+        found = zsim.fleet({"trials": 20, "years": 2, "seed": seed, "pool": [pools]})
+        for losses in (found.any_loss, found.losses_per_year, found.pools[0].losses_per_year):
+            for name in ("low", "p", "high"):
+                assert 0 < getattr(losses.pool, name) <= getattr(losses.vdev, name)
+                assert getattr(losses.vdev, name) <= getattr(losses.files, name)
+            assert losses.vdev.low <= losses.vdev.p <= losses.vdev.high

@@ -104,9 +104,12 @@ def test_the_json_is_as_documented() -> None:
     data = json.loads(found.to_json())
     assert list(data) == [
         "schema_version", "title", "stated", "passes", "whole_s", "over_s", "redundancy", "redone_bytes",
-        "story", "notes", "provenance",
+        "story", "notes", "full", "worlds", "provenance",
     ]  # fmt: skip
-    assert list(data["passes"][0]) == ["vdev", "kind", "begins_s", "ends_s", "cause"]
+    assert list(data["passes"][0]) == [
+        "vdev", "kind", "begins_s", "ends_s", "cause", "completed", "read_bytes", "written_bytes",
+    ]  # fmt: skip
+    assert list(data["worlds"]) == ["whole_s", "over_s", "redone_bytes", "exposed_s"]
     assert data["passes"][0]["ends_s"] == pytest.approx({"p10": 7 * HOUR, "p50": 12 * HOUR, "p90": 22 * HOUR})
     end = pytest.approx(12 * HOUR)
     assert data["redundancy"] == [

@@ -314,7 +314,7 @@ def test_the_finish_is_told_for_a_moment() -> None:
     ("begins", "begun", "done"),
     [
         ("fri 17:30", "Fri 08 May 17:30", "Sat 09 May 03:30"),
-        ("sun 11:59", "Sun 10 May 11:59", "Sun 10 May 21:59"),
+        ("sun 11:49", "Sun 10 May 11:49", "Sun 10 May 21:49"),
         ("sun 12:00", "Sun 03 May 12:00", "Sun 03 May 22:00"),
         ("mon 00:00", "Mon 04 May 00:00", "Mon 04 May 10:00"),
     ],

@@ -11,7 +11,7 @@ from zsim.base.errors import InputError
 from zsim.cli.common import exclusive, hand_over, number, progress, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.design.risk import ABOUT_RISK, inputs_from, risk_options
-from zsim.cli.flags import Given, scenario_options, stated_fields, word
+from zsim.cli.flags import Given, is_layout, scenario_options, stated_fields, word
 from zsim.cli.help import GroupedCommand
 from zsim.scenario.words import in_words
 
@@ -90,7 +90,9 @@ def command(
     A sentence may state the drives: "24x 16TB"; for --find width, fill and worth, the layout.
     """
     check_outputs(output, plot, None)
-    if words:
+    if len(words) == 1 and given["layout"] is None and is_layout(words[0]):
+        given["layout"] = words[0]
+    elif words:
         _take_words(" ".join(words), given)
     question = {name: given.pop(name) for name in POOL}
     find, require, sort = str(given.pop("find")), given.pop("require"), word(given, "sort")
@@ -145,7 +147,7 @@ def _answer(
     find: str, question: Given, asked: dict[str, object], common: dict[str, object], sort: str | None
 ) -> Design:
     """Return the answer to the question that is asked."""
-    from zsim.planning.design import search
+    from zsim.planning.design import one_layout, search
 
     if find == "layouts":
         if "layout" in common:
@@ -162,9 +164,9 @@ def _answer(
         raise InputError("layout", None, f"--find {find} is about one layout", "write --layout raidz2x12")
     if find == "worth":
         asked.pop("require")
-        worth: Ask = search.worth
+        worth: Ask = one_layout.plan_worth
         return worth(str(layout), **asked, **common)
-    seek: Ask = search.widest if find == "width" else search.fullest
+    seek: Ask = one_layout.plan_width if find == "width" else one_layout.plan_fill
     return seek(str(layout), **asked, **common)
 
 

@@ -13,7 +13,6 @@ from zsim.base.units import HOUR, YEAR
 from zsim.cli.common import hand_over, number, plain_number, progress, show_assumed_of
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import (
-    OF_REPAIR,
     Command,
     by_default,
     fields_of_pool,
@@ -145,20 +144,20 @@ def _running(given: dict[str, object], inputs: RiskInputs) -> Plan | None:
     None where none runs, or flags state how long it takes or what it meets; what was piped is noted.
     """
     from zsim.cli.given_files import fields_in_words
-    from zsim.cli.pools.pasted import running_pool
+    from zsim.cli.pools.pasted import less_told, tell_first
+    from zsim.planning.risk.from_status import asks_what_is_left, plan_of_running, running_repair
     from zsim.planning.timeline.plan import Plan
-    from zsim.planning.timeline.state import said_pool
+    from zsim.planning.timeline.state import imported_pool, said_pool
     from zsim.scenario.asked import FILES
     from zsim.scenario.files import scenario_text
 
     sources = given_names(given["file"])
     if "-" in sources:
         given["piped"] = scenario_text(Path("-"))
-    named = [name for name in sources if name != "-"]
+    named, piped = [name for name in sources if name != "-"], word(given, "piped")
     outputs = all(Path(name).exists() and not name.endswith(FILES) for name in named)
-    stated = stated_fields({**given, "file": None})
-    told = inputs.hours is not None or inputs.mttr is not None or inputs.chosen_method != "chain"
-    if not sources or told or {"operation", "bad_sectors", *OF_REPAIR} & stated.keys():
+    stated = stated_fields({**given, "file": None}, begins_now=False)
+    if not sources or not asks_what_is_left(inputs, stated):
         return None
     said = fields_in_words(sources, stated, tell=False) or {}
     if "evidence" in said and "operation" not in said:
@@ -167,10 +166,16 @@ def _running(given: dict[str, object], inputs: RiskInputs) -> Plan | None:
     if not outputs:
         return None
     try:
-        found = running_pool(sources, word(given, "piped"), stated, by_default(given))
+        stated = less_told(stated, by_default(given), piped, named)
+        imported = imported_pool(piped, named, stated)
+        found = running_repair(imported, piped, named, stated)
     except InputError:
         return None  # what is wrong is said where the files are read as a scenario
-    return None if found is None else Plan.from_dict({"title": found.pool, **found.plan})
+    if found is None:
+        given["imported"] = imported  # so that the files are read once
+        return None
+    tell_first(found.notes)
+    return plan_of_running(found)
 
 
 def plan_of(source: str, given: dict[str, object]) -> Plan:

@@ -81,6 +81,7 @@ def _scenarios(asked: tuple[str, ...], common: Mapping[str, object], *, stores: 
 @click.option("--drives", metavar="N", help="Repeat each layout as often as N drives allow.")
 @click.option("--usable", metavar="SIZE", help="Repeat each layout until it holds this much data: 40T.")
 @click.option("--data", metavar="SIZE", help="Store the same data on each, repeated until it fits: 100T.")
+@click.option("--risk", is_flag=True, help="Show the chance that a vdev is lost within a year, too.")
 @click.option("-o", "--output", metavar="FILE", help="Write the table: FILE.csv, .json or .parquet.")
 @click.option("--plot", metavar="FILE", help="Draw the intervals: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--report", metavar="FILE.html", help="Write table and picture as one HTML file.")
@@ -94,6 +95,7 @@ def command(
     drives: str | None,
     usable: str | None,
     data: str | None,
+    risk: bool,
     output: str | None,
     plot: str | None,
     report: str | None,
@@ -128,6 +130,7 @@ def command(
             drives=number,
             usable=space,
             data=stored,
+            risk=risk,
             jobs=workers,
             on_progress=on_progress,
             **common,

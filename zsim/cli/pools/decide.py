@@ -124,7 +124,7 @@ def _state(sources: tuple[str, ...], given: dict[str, object], running: str | No
     words = in_words(sources, given) if sources else {}
     if words:
         given, sources = given | words, ()
-    stated = stated_fields(given)
+    stated = stated_fields(given, begins_now=not sources)
     if words and (said := said_pool(stated)) is not None:
         return said
     if sources:

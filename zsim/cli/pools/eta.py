@@ -91,7 +91,7 @@ def command(
             check_writable(path)
     beyond = by_default(given)
     given["settings"], overrides = (), words(given, "settings")
-    stated = stated_fields(given)
+    stated = stated_fields(given, begins_now=False)  # a status says when its scan began
     if every is not None:
         assert pool is not None
         if beyond & stated.keys():

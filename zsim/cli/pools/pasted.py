@@ -51,41 +51,11 @@ def pasted_pool(
         return said_pool(both) or PastedPool({"scenario": Scenario.from_dict(both).stated()}, {})
     stated = less_told(stated, by_default, text, names)
     imported = imported_pool(text, names, stated)
-    _tell(told_first(imported))
+    tell_first(told_first(imported))
     return pool_now(imported, text, names, stated, asked)
 
 
-def running_pool(
-    sources: Sequence[str], text: str | None, stated: dict[str, object], by_default: Collection[str] = ()
-) -> PastedPool | None:
-    """Return what files tell of a pool on which a resilver, rebuild or scrub runs; None where none goes on.
-
-    Parameters
-    ----------
-    sources : sequence of str
-        As `pasted_pool` takes them.
-    text : str, optional
-        What came from the standard input.
-    stated : dict
-        Fields that are stated beside them.
-    by_default : collection of str
-        Of these, those that the files say better.
-    """
-    from zsim.planning.timeline.state import imported_pool, running_now
-
-    names = [name for name in sources if name != "-"]
-    stated = less_told(stated, by_default, text, names)
-    imported = imported_pool(text, names, stated)
-    scan = imported.progress
-    if scan is None or not scan.active or scan.function not in ("resilver", "rebuild", "scrub"):
-        return None
-    found, _ = running_now(imported, text, names, stated, "")
-    if found is not None:
-        _tell(found.notes)
-    return found
-
-
-def _tell(notes: Sequence[str]) -> None:
+def tell_first(notes: Sequence[str]) -> None:
     """Say what is not known of a pool, and what of its state a person has to know first."""
     for note in notes:
         notice(f"{note}.")

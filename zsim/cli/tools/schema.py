@@ -51,7 +51,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "timeline": {
         "title": "text", "stated": "texts", "passes": "records", "whole_s": "record", "over_s": "record",
         "redundancy": "records", "redone_bytes": "whole", "story": "records", "notes": "texts",
-        "provenance": "record",
+        "full": "record", "worlds": "record", "provenance": "record",
     },
     "decide": {"stated": "texts", "alternatives": "records", "notes": "texts", "provenance": "record"},
     "tune": {

@@ -9,8 +9,9 @@ from zsim.base.units import DAY, HOUR, format_bytes, format_fraction, format_rat
 from zsim.planning.risk.wording import odds
 from zsim.planning.rows import Row
 from zsim.prediction.answer.frames import Rows
-from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, PrintedAnswer, SavedAnswer
+from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, PrintedAnswer
 from zsim.prediction.answer.sections import paragraphs
+from zsim.prediction.answer.stored import StoredRecord
 from zsim.prediction.answer.tables import Grid, escaped, grid_text, html_table, rich_table
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Design(PrintedAnswer, SavedAnswer, DrawnAnswer, FramedAnswer):
+class Design(PrintedAnswer, StoredRecord, DrawnAnswer, FramedAnswer):
     """Rows in the order in which they answer; SI units.
 
     Attributes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -126,18 +126,24 @@ def base_row(context: Context, candidate: Candidate, price: float | None) -> Row
 
 
 def with_chances(
-    context: Context, row: Row, hours: RepairHours | None, simulated: bool, worlds_tried: int = WORLDS_SOLVED
+    context: Context,
+    row: Row,
+    hours: RepairHours | None,
+    simulated: bool,
+    worlds_tried: int = WORLDS_SOLVED,
+    paces: Mapping[VdevSpec, float] | None = None,
 ) -> Row:
     """Return a row with the hours of its repair and the chances that follow, as `zsim.risk` has them.
 
-    `hours` is None of plain disks, which nothing repairs.
+    `hours` is None of plain disks, which nothing repairs; `paces` are those of vdevs unlike the one that
+    these are of, as `zsim.planning.risk.api.groups` takes them.
     """
     resolved = context.resolved(row["layout"])
     inputs = context.inputs.with_spares(row.get("spares", 0) + resolved.layout.vdevs[0].spares)
     spread = Spread.exactly(0.0) if hours is None else Spread(hours.p50, hours.p10, hours.p90)
     known = unknowns(inputs, spread, resolved.scenario.drive)
     drawn = surface(without_repairs(known) if hours is None else known, worlds_tried, inputs.seed)
-    parts = groups(resolved, inputs)
+    parts = groups(resolved, inputs, paces)
     worlds = as_repeated(resolved, parts[0][1], drawn.solved.worlds)
     year = drawn.loss(loss_within(parts, worlds, 1.0, "chain", inputs.seed))
     window = None

@@ -1,18 +1,18 @@
-"""``zsim.plan_layouts`` and related functions: cheap runs first, bisection, then full predictions."""
+"""``zsim.plan_layouts``: cheap runs of all candidates first, then full predictions of the best."""
 
 from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from zsim.base.errors import InputError, check_kind, check_number
 from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
-from zsim.base.units import DAY, format_bytes, format_drive_size, format_duration, parse_bytes
+from zsim.base.units import format_bytes, format_drive_size, parse_bytes
 from zsim.case.resolve import resolve
-from zsim.planning.design.answer import Design, Step
+from zsim.planning.design.answer import Design
 from zsim.planning.design.candidates import (
     DRAID_CHILDREN,
     PLAIN,
@@ -40,10 +40,11 @@ from zsim.planning.risk.stated import stated_words
 from zsim.planning.rows import Row
 from zsim.planning.usable import repeated_for_usable
 from zsim.prediction.simulated import scenario_words
+from zsim.scenario.asked import at_rest
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.scenario.one_drive.sick import read_limit
-from zsim.vdevs.kind import kind_of, word_of_parity
+from zsim.vdevs.kind import kind_of
 
 CONFIRMED = 8
 MOST_MONEY = 1e15
@@ -60,9 +61,6 @@ ANY_LAYOUT = "raidz2x6"
 NEAR = 1.6
 """A row that fails a wish by less than this factor on screening hours is worth a full prediction."""
 SORTS = {"usable": -1, "p90": 1, "vdev": 1, "random": -1, "drives": 1}
-LOW_FILL, HIGH_FILL = 0.05, 0.95
-SPREAD = 5
-"""Widths that are tried first, from the narrowest to the widest."""
 FROM_HOURS = frozenset(
     ("p50_s", "p90_s", "files_per_year", "vdev_per_year", "pool_per_year", "vdev_in_window")
 )
@@ -148,12 +146,12 @@ def plan_layouts(
         sort = "usable" if size is None else "drives"
     if not isinstance(sort, str) or sort not in SORTS:
         raise InputError("--sort", sort, f"it is one of {', '.join(SORTS)}", "write usable")
-    context = Context(common, _inputs(inputs, common), jobs, store)
+    context = Context(common, inputs_of_chains(inputs, common), jobs, store)
     report = reporting(on_progress)
     every = _candidates(context, drives, size, budget, price, spares, _known_kinds(kinds))
     candidates, rows, left_out = _possible(context, every, price)
     # What fails without a simulation needs none.
-    open_ = [each for each in candidates if not _fails_before(rows[str(each.layout)], wishes)]
+    open_ = [each for each in candidates if not fails_before(rows[str(each.layout)], wishes)]
     screened = _screened(context, open_, rows, lambda share, words: report(0.5 * share, words))
     chosen = _best(screened, wishes, sort)[:confirm]
     found = _confirmed(context, chosen, lambda share, words: report(0.5 + 0.5 * share, words))
@@ -199,7 +197,7 @@ def _whole(name: str, value: int | None, least: int, for_instance: int) -> int:
     return int(value)
 
 
-def _inputs(inputs: RiskInputs | None, common: Mapping[str, object]) -> RiskInputs:
+def inputs_of_chains(inputs: RiskInputs | None, common: Mapping[str, object]) -> RiskInputs:
     """Return what is stated of failures, in the fields of the scenario too; refuse what no chain takes."""
     asked = inputs or RiskInputs()
     if asked.chosen_method != "chain":
@@ -223,11 +221,13 @@ def _wanted(
     return tuple(words for value, words in told if value is not None)
 
 
-def _stated(context: Context, layout: str | None = None) -> tuple[str, ...]:
+def stated_in_words(context: Context, layout: str | None = None) -> tuple[str, ...]:
     """Return what was stated of pool and failures in words."""
     fields = {name: value for name, value in context.common.items() if value is not None}
-    scenario = Scenario.from_dict({**fields, "layout": layout or ANY_LAYOUT})
-    words = scenario_words(scenario)
+    asked = {**fields, "layout": layout or ANY_LAYOUT}
+    known = at_rest(asked)
+    scenario = Scenario.from_dict(known)
+    words = scenario_words(scenario, known.keys() - asked.keys())
     size = format_drive_size(resolve(scenario).drive.capacity_bytes)
     assumed = (
         () if {"drive", "drive_size"} & fields.keys() else (f"no drive size (space counts {size} drives)",)
@@ -278,7 +278,8 @@ def _candidates(
     return [each for each in found if kind_word(each.vdev) in kinds]
 
 
-def _fails_before(row: Row, wishes: Sequence[Requirement]) -> bool:
+def fails_before(row: Row, wishes: Sequence[Requirement]) -> bool:
+    """Tell whether a row fails a requirement that needs no simulation."""
     return any(not wish.is_met(row) for wish in wishes if wish.column not in FROM_HOURS)
 
 
@@ -308,10 +309,8 @@ def _screened(
 def _best(rows: list[Row], wishes: Sequence[Requirement], sort: str) -> list[Row]:
     """Return the rows that meet the wishes or nearly do: first the front, then by the wish to sort by."""
     near = [row for row in rows if all(wish.distance(row) > 1 / NEAR for wish in wishes)]
-    front = set(pareto([row for row in near if _meets(row, wishes)]))
-    return sorted(
-        near, key=lambda row: (not _meets(row, wishes), row["layout"] not in front, _key(row, sort))
-    )
+    front = set(pareto([row for row in near if meets(row, wishes)]))
+    return sorted(near, key=lambda row: (not meets(row, wishes), row["layout"] not in front, _key(row, sort)))
 
 
 def _key(row: Row, sort: str) -> float:
@@ -319,7 +318,8 @@ def _key(row: Row, sort: str) -> float:
     return math.inf if value is None else SORTS[sort] * float(value)
 
 
-def _meets(row: Row, wishes: Sequence[Requirement]) -> bool:
+def meets(row: Row, wishes: Sequence[Requirement]) -> bool:
+    """Tell whether a row meets all requirements."""
     return all(wish.is_met(row) for wish in wishes)
 
 
@@ -369,7 +369,7 @@ def _design(
     sort: str,
     wanted: tuple[str, ...],
 ) -> Design:
-    meeting = [row for row in rows if _is_computed(row) and _meets(row, wishes)]
+    meeting = [row for row in rows if _is_computed(row) and meets(row, wishes)]
     front = set(pareto(meeting))
     told = [
         {
@@ -386,207 +386,5 @@ def _design(
         requirements=tuple(str(wish) for wish in wishes),
         rows=tuple(told),
         provenance=provenance(context.common or None, context.inputs.seed),
-        stated=(*wanted, *_stated(context)),
+        stated=(*wanted, *stated_in_words(context)),
     )
-
-
-def widest(
-    layout: str,
-    require: Sequence[str],
-    inputs: RiskInputs | None = None,
-    on_progress: Report | None = None,
-    **common: object,
-) -> Design:
-    """Return the widest vdev of a layout's kind that meets wishes: a few widths, then bisection.
-
-    Parameters
-    ----------
-    layout : str
-        Its kind and parity count, such as ``raidz2x6``.
-    require, inputs, on_progress, **common
-        As in `plan_layouts`.
-
-    Notes
-    -----
-    No wish is taken to become harder with the width: the p50 of a repair does, its p90 often does not, and
-    space grows.  Widths that fail without a simulation are passed over.
-    """
-    vdev = Layout.parse(layout).vdevs[0]
-    kind = kind_of(vdev.kind)
-    if kind.is_replicated or kind.has_groups:
-        raise InputError(
-            "layout", layout, "it finds the width of a RAID-Z vdev", "write for instance raidz2x6"
-        )
-    context, wishes = Context(common, _inputs(inputs, common), 1), _wishes(require)
-    report = reporting(on_progress)
-    low, high = RAIDZ_WIDTHS[vdev.parity]
-    every = {
-        width: Candidate(Layout.parse(word_of_parity(vdev.parity, width)), 0)
-        for width in range(low, high + 1)
-    }
-    possible = [
-        width for width in every if not _fails_before(base_row(context, every[width], None), wishes)
-    ] or [*every]
-    rows: dict[int, Row] = {}
-
-    def meets(width: int) -> bool:
-        report(min(0.95, len(rows) / 9), word_of_parity(vdev.parity, width))
-        rows[width] = _one(context, every[width])
-        return _meets(rows[width], wishes)
-
-    best = _largest_true(possible, meets)
-    answer = None if best is None else word_of_parity(vdev.parity, best)
-    report(1.0, answer or "none")
-    return _found(context, "width", answer, list(rows.values()), wishes)
-
-
-def fullest(
-    layout: str,
-    require: Sequence[str],
-    inputs: RiskInputs | None = None,
-    on_progress: Report | None = None,
-    **common: object,
-) -> Design:
-    """Return the fill at which a layout stops to meet wishes, by bisection; parameters as in `widest`."""
-    context, wishes = Context(common, _inputs(inputs, common), 1), _wishes(require)
-    report = reporting(on_progress)
-    rows: dict[int, Row] = {}
-    candidate = Candidate(Layout.parse(layout), 0)
-
-    def meets(percent: int) -> bool:
-        report(min(0.95, len(rows) / 9), f"{percent} % full")
-        here = Context({**common, "fill": percent / 100}, context.inputs, 1)
-        rows[percent] = {**_one(here, candidate), "fill": percent / 100}
-        return _meets(rows[percent], wishes)
-
-    best = _last_true(round(100 * LOW_FILL), round(100 * HIGH_FILL), meets)
-    answer = None if best is None else f"{best} %"
-    report(1.0, answer or "none")
-    return _found(context, "fill", answer, list(rows.values()), wishes)
-
-
-def _wishes(require: Sequence[str]) -> list[Requirement]:
-    if not require:
-        raise InputError("--require", None, "it needs a limit", 'write for instance --require "p90 < 24h"')
-    return [Requirement.parse(each) for each in require]
-
-
-def _last_true(low: int, high: int, meets: Callable[[int], bool]) -> int | None:
-    """Return the last number for which `meets` holds, that is true up to some number; None if for none."""
-    if not meets(low):
-        return None
-    return high if meets(high) else _bisected(low, high, meets)
-
-
-def _bisected(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """Return the last number for which something holds that does at `low`, and no more at `high`."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
-
-
-def _largest_true(numbers: Sequence[int], holds: Callable[[int], bool]) -> int | None:
-    """Return the largest of rising numbers for which something holds, if it changes but once above it.
-
-    A few of them, evenly spread, tell where that is; then by bisection.
-    """
-    places = sorted({round((len(numbers) - 1) * part / (SPREAD - 1)) for part in range(SPREAD)})
-    true = [place for place in places if holds(numbers[place])]
-    if not true:
-        return None
-    low = true[-1]
-    high = min((place for place in places if place > low), default=low + 1)
-    return numbers[_bisected(low, high, lambda place: holds(numbers[place]))]
-
-
-def _one(context: Context, candidate: Candidate) -> Row:
-    row = base_row(context, candidate, None)
-    found = measured(context, [context.scenario(row["layout"])], lambda share, words: None)[0]
-    if isinstance(found, InputError):
-        raise found
-    return with_chances(context, row, found, simulated=True)
-
-
-def _found(
-    context: Context, question: str, answer: str | None, rows: list[Row], wishes: list[Requirement]
-) -> Design:
-    told = [{**row, "meets": _meets(row, wishes)} for row in rows]
-    told.sort(key=lambda row: (row["layout"].rpartition("x")[0], row["drives"], row.get("fill", 0.0)))
-    return Design(
-        question=question,
-        answer=answer,
-        requirements=tuple(str(wish) for wish in wishes),
-        rows=tuple(told),
-        provenance=provenance(context.common or None, context.inputs.seed),
-        stated=_stated(context),
-    )
-
-
-def worth(
-    layout: str, inputs: RiskInputs | None = None, on_progress: Report | None = None, **common: object
-) -> Design:
-    """Return what a hot spare, other scrub intervals and a faster or slower repair would buy.
-
-    Parameters
-    ----------
-    layout, inputs, on_progress, **common
-        As in `widest`.
-    """
-    if Layout.parse(layout).is_plain:
-        allowed = "the first drive that fails takes the pool with it: no spare, scrub or faster repair helps"
-        raise InputError("layout", layout, allowed, "compare it with mirrors: zsim compare 4*disk 2*mirror2")
-    asked = _inputs(inputs, common)
-    context, report = Context(common, asked, 1), reporting(on_progress)
-    row = base_row(context, Candidate(Layout.parse(layout), 0), None)
-    report(0.1, layout)
-    found = measured(context, [context.scenario(layout)], lambda share, words: None)[0]
-    if isinstance(found, InputError):
-        raise found
-    steps = [Step("as it is", *_chances(context, row, found))]
-    for words, changes, factor in _changes(asked, bool(Layout.parse(layout).vdevs[0].spares)):
-        other = Context(common, _changed(asked, changes), 1)
-        scaled = RepairHours(found.p10 * factor, found.p50 * factor, found.p90 * factor)
-        steps.append(Step(words, *_chances(other, row, scaled)))
-    report(1.0, layout)
-    return Design(
-        question="worth",
-        answer=None,
-        requirements=(),
-        rows=tuple(step.row(steps[0]) for step in steps),
-        provenance=provenance(context.common or None, asked.seed),
-        stated=_stated(context, layout),
-    )
-
-
-def _chances(context: Context, row: Row, hours: RepairHours) -> tuple[float, float]:
-    found = with_chances(context, row, hours, simulated=True)
-    return float(found["vdev_per_year"]), float(found["files_per_year"])
-
-
-def _changes(inputs: RiskInputs, has_own_spares: bool = False) -> list[tuple[str, dict[str, object], float]]:
-    """Return what could be changed: words, inputs, factor on the hours of the repair."""
-    found: list[tuple[str, dict[str, object], float]] = [
-        ("a hot spare", {"spare": "hot", "detect": None}, 1.0),
-        ("a spare on the shelf", {"spare": "shelf", "detect": None}, 1.0),
-        ("spares ordered when needed", {"spare": "order", "detect": None}, 1.0),
-    ]
-    found += [
-        (f"a scrub every {format_duration(days * DAY)}", {"scrub": days * DAY}, 1.0) for days in (7, 14, 30)
-    ]
-    found.append(("no scrubs for a year", {"scrub": 365 * DAY}, 1.0))
-    found += [
-        (f"a repair {words}", {}, factor) for words, factor in (("twice as fast", 0.5), ("half as fast", 2.0))
-    ]
-    # Distributed spares take over by themselves, whatever lies on the shelf.
-    found = [each for each in found if not (has_own_spares and "spare" in each[1])]
-    return [each for each in found if not _is_so(inputs, each[1])]
-
-
-def _is_so(inputs: RiskInputs, changes: dict[str, object]) -> bool:
-    return bool(changes) and all(getattr(inputs, name) == value for name, value in changes.items())
-
-
-def _changed(inputs: RiskInputs, changes: dict[str, object]) -> RiskInputs:
-    fields = {name: getattr(inputs, name) for name in inputs.__slots__}
-    return RiskInputs(**{**fields, **changes})

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from zsim.base.parsed import Parsed, table
 from zsim.planning.eta.records import EtaAnswer
 from zsim.prediction.answer.frames import Rows
-from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, SavedAnswer
+from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer
+from zsim.prediction.answer.stored import StoredRecord
 from zsim.prediction.answer.tables import escaped
 
 if TYPE_CHECKING:
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from zsim.prediction.answer.drawing import Picture
 
 
-class Eta(EtaAnswer, DrawnAnswer, SavedAnswer, FramedAnswer):
+class Eta(EtaAnswer, DrawnAnswer, StoredRecord, FramedAnswer):
     """When a running scan is over; its fields are those of `zsim.planning.eta.records.EtaAnswer`."""
 
     __slots__ = ()
@@ -34,6 +37,18 @@ class Eta(EtaAnswer, DrawnAnswer, SavedAnswer, FramedAnswer):
         from zsim.planning.eta.wording import renderable
 
         return renderable(self)
+
+    @classmethod
+    def _fields_of(cls, data: Parsed) -> Mapping[str, object]:
+        zpool = table(data, "zpool")
+        told = {name: zpool.get(name) for name in ("remaining_s", "total_s", "why")}
+        return {
+            **data,
+            "parts": data.get("parts_s"),
+            **{f"zpool_{name}": value for name, value in told.items()},
+            "zpool_prints": zpool.get("printed"),
+            "zpool_says_no_minute": zpool.get("says_no_minute", False),
+        }
 
     def _frame_rows(self) -> Rows:
         """Return one row: frames of several statuses, put together, are the course of a scan."""

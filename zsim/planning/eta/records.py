@@ -234,6 +234,7 @@ class EtaAnswer:
                 "total_s": self.zpool_total_s,
                 "printed": self.zpool_prints,
                 "why": self.zpool_why,
+                "says_no_minute": self.zpool_says_no_minute,
             },
             "reasons": list(self.reasons),
             "worry": list(self.worry),

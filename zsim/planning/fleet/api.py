@@ -11,22 +11,26 @@ from typing import NamedTuple
 import numpy as np
 
 from zsim.base.arrays import I64
-from zsim.base.errors import NotSimulatedYet, check_function, check_kind
+from zsim.base.errors import check_function, check_kind
 from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
+from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
+from zsim.planning.fleet.alike import AlikeVdevs, alike_vdevs, mean_hours
 from zsim.planning.fleet.answer import FleetAnswer, three_digits
 from zsim.planning.fleet.block import LEVELS, Kind, Site, Sums, run_block
+from zsim.planning.fleet.ends import ManyWorlds, chance_of_loss, nested, rate_of_loss
 from zsim.planning.fleet.records import Losses, PoolsRow, Stock
-from zsim.planning.fleet.response import FillResponse, HoursOf, tabulated
+from zsim.planning.fleet.response import HoursOf
 from zsim.planning.fleet.spec import Fleet, Pools
-from zsim.planning.fleet.worlds import WORLDS, KindLosses, chosen, taken
-from zsim.planning.risk.api import as_repeated, groups, source_hashes
-from zsim.planning.risk.evaluate import DrawnWorlds, Report, summed_up
+from zsim.planning.fleet.worlds import WORLDS, KindLosses, chosen, losses_expected, taken
+from zsim.planning.risk.api import as_repeated, source_hashes
+from zsim.planning.risk.evaluate import DrawnWorlds, Report
 from zsim.planning.risk.one_vdev.group import HOUR, YEAR, Floats
-from zsim.planning.risk.plain_disks import plain_words
+from zsim.planning.risk.plain_disks import plain_words, single_drives
 from zsim.planning.risk.question import RiskInputs, Unknowns, unknowns
+from zsim.planning.risk.records import Chance
 from zsim.planning.risk.reliability import Spread, number
 from zsim.planning.risk.stated import idle_words, life_words
 from zsim.planning.risk.surface import drawn_by_law
@@ -89,18 +93,18 @@ def fleet(
     asked = _asked(asked)
     check_function("hours_of", hours_of)
     report = reporting(on_progress)
-    case = [_resolved(pools) for pools in asked.pool]
+    case = [resolve(pools.scenario) for pools in asked.pool]
     asked = _with_trials(asked, case)
-    tables = _tables(asked, hours_of or _predicted, report)
-    drawn, weights = _worlds(asked, case, tables)
-    blocks = list(_blocks(asked, case, tables, drawn))
+    parts = alike_vdevs(asked, case, hours_of or _predicted, report)
+    worlds = _worlds(asked, parts)
+    blocks = list(_blocks(asked, parts, worlds.drawn))
     sums: dict[int, list[Sums]] = {}
     for done, (block, found) in enumerate(zip(blocks, _run(blocks, executor), strict=True)):
         sums.setdefault(block.world, []).append(found)
         report(0.5 + 0.5 * (done + 1) / len(blocks), "years of failures")
     trials = {world: sum(each.histories for each in blocks if each.world == world) for world in sums}
     merged = [_merged(sums[world]) for world in sorted(sums)]
-    return _answer(asked, case, tables, merged, [trials[world] for world in sorted(trials)], weights)
+    return _answer(asked, parts, worlds, merged, [trials[world] for world in sorted(trials)])
 
 
 def _asked(asked: Fleet | Mapping[str, object] | str | Path) -> Fleet:
@@ -123,7 +127,7 @@ def _with_trials(asked: Fleet, case: Sequence[Case]) -> Fleet:
         asked.years
         * YEAR
         * math.fsum(
-            pools.count * len(one.layout.stored) * one.layout.vdevs[0].children * _unknowns(pools).rate.middle
+            pools.count * sum(vdev.children for vdev in one.layout.stored) * _unknowns(pools).rate.middle
             for pools, one in zip(asked.pool, case, strict=True)
         )
     )
@@ -137,43 +141,46 @@ def _predicted(scenario: Scenario) -> Quantiles:
     return predict(scenario).resilver_s
 
 
-def _resolved(pools: Pools) -> Case:
-    case = resolve(pools.scenario)
-    if len(set(case.layout.stored)) > 1:
-        allowed = "the vdevs of a pool are alike here"
-        raise NotSimulatedYet("layout", str(case.layout), allowed, "give each kind a [[pool]] of its own")
-    return case
+class FleetWorlds(NamedTuple):
+    """The worlds of a fleet.
+
+    Attributes
+    ----------
+    drawn : list of DrawnWorlds
+        The simulated ones for each kind of pools; the same place is the same world.
+    many : ManyWorlds
+        Those that may be, and which of them are simulated.
+    expected : list of tuple of ndarray, shape (many,)
+        Losses of files and of vdevs of each kind of vdevs to first order [1/s].
+    """
+
+    drawn: list[DrawnWorlds]
+    many: ManyWorlds
+    expected: list[tuple[Floats, Floats]]
 
 
-def _tables(asked: Fleet, hours_of: HoursOf, report: Report) -> list[FillResponse]:
-    """Return the table of hours of each kind of pools; kinds with the same scenario share theirs."""
-    known: dict[tuple[object, ...], FillResponse] = {}
-    found = []
-    for place, pools in enumerate(asked.pool):
-        report(0.5 * place / len(asked.pool), f"hours of {pools.name}")
-        key = (str(pools.scenario.stated()), pools.hours, pools.fill_per_year)
-        if key not in known:
-            known[key] = tabulated(pools, asked.years, hours_of)
-        found.append(known[key])
-    return found
-
-
-def _worlds(
-    asked: Fleet, case: Sequence[Case], tables: Sequence[FillResponse]
-) -> tuple[list[DrawnWorlds], Floats]:
-    """Return the worlds of each kind of pools, the same place being the same world, and their weights."""
+def _worlds(asked: Fleet, parts: Sequence[AlikeVdevs]) -> FleetWorlds:
+    """Return the worlds that are simulated, chosen by what is lost in them."""
     many = [drawn_by_law(_unknowns(pools), asked.seed) for pools in asked.pool]
     losing = [
         KindLosses(
-            vdevs=pools.count * len(one.layout.stored),
-            group=groups(one, pools.inputs)[0][1],
-            worlds=drawn.worlds,
-            missing=table.hours(np.array([one.fill]), _scores(drawn)) + asked.visit + asked.detect,
+            vdevs=part.pools.count * part.vdevs,
+            group=part.group,
+            worlds=many[part.place].worlds,
+            missing=part.table.hours(np.array([part.case.fill]), _scores(many[part.place]))
+            + asked.visit
+            + asked.detect,
         )
-        for pools, one, table, drawn in zip(asked.pool, case, tables, many, strict=True)
+        for part in parts
     ]
     places, weights = chosen(losing, min(WORLDS, asked.trials))
-    return [taken(drawn, places) for drawn in many], weights
+    scores = {name: values for drawn in many for name, values in drawn.scores.items()}
+    known = np.column_stack(list(scores.values())) if scores else np.zeros((1, 0))
+    return FleetWorlds(
+        [taken(drawn, places) for drawn in many],
+        ManyWorlds(known, places, weights),
+        [losses_expected(each)[1:] for each in losing],
+    )
 
 
 def _unknowns(pools: Pools) -> Unknowns:
@@ -199,17 +206,14 @@ def _stated(inputs: RiskInputs) -> dict[str, object]:
     return {name: getattr(inputs, name) for name in inputs.__slots__}
 
 
-def _blocks(
-    asked: Fleet, case: Sequence[Case], tables: Sequence[FillResponse], drawn: Sequence[DrawnWorlds]
-) -> Iterator[WorkBlock]:
+def _blocks(asked: Fleet, parts: Sequence[AlikeVdevs], drawn: Sequence[DrawnWorlds]) -> Iterator[WorkBlock]:
     """Yield the work: every world its share of the histories, in blocks of a bearable size."""
     site = Site(asked.years * YEAR, asked.detect, asked.visit, asked.lead_time, asked.spares, asked.crews)
     count = len(drawn[0].worlds)
+    first = np.cumsum([0, *(pools.count for pools in asked.pool)]).tolist()
     shares = [asked.trials // count + (place < asked.trials % count) for place in range(count)]
     for world, histories in enumerate(shares):
-        kinds = tuple(
-            _kind(*each, asked.years, world) for each in zip(asked.pool, case, tables, drawn, strict=True)
-        )
+        kinds = tuple(_kind(part, drawn[part.place], asked.years, world, first[part.place]) for part in parts)
         expected = math.fsum(_failures(kind, site) for kind in kinds)
         size = max(1, min(histories, int(FAILURES_A_BLOCK / max(expected, 1e-9))))
         for number_of, begin in enumerate(range(0, histories, size)):
@@ -221,28 +225,23 @@ def _failures(kind: Kind, site: Site) -> float:
     return float(drives * (kind.world.rate[0] * site.horizon + 0.02))
 
 
-def _kind(
-    pools: Pools,
-    case: Case,
-    table: FillResponse,
-    drawn: DrawnWorlds,
-    years: float,
-    world: int,
-) -> Kind:
-    group, here = groups(case, pools.inputs)[0][1], drawn.worlds.taken(np.array([world]))
-    again = as_repeated(case, group, here).hours / here.hours
+def _kind(part: AlikeVdevs, drawn: DrawnWorlds, years: float, world: int, first_pool: int) -> Kind:
+    case, table, here = part.case, part.table, drawn.worlds.taken(np.array([world]))
+    again = as_repeated(case, part.group, here).hours / here.hours
+    distributed = part.vdev.spares
     return Kind(
-        pools=pools.count,
-        vdevs=len(case.layout.stored),
-        group=group,
+        pools=part.pools.count,
+        vdevs=part.vdevs,
+        group=part.group,
         world=here,
-        fills=(case.fill, case.fill + pools.fill_per_year * years),
+        fills=(case.fill, case.fill + part.pools.fill_per_year * years),
         table_fills=table.fills,
         table_hours=table.hours(table.fills, float(_scores(drawn)[world])) * again,
         critical=number("pool", "critical_blocks"),
-        spares=case.layout.vdevs[0].spares or case.layout.spares,
-        are_hot=not case.layout.vdevs[0].spares,
+        spares=0 if part.vdev.is_disk else distributed or case.layout.spares,
+        are_hot=not distributed,
         takeover=number("delay", "hot") * HOUR,
+        first_pool=first_pool,
     )
 
 
@@ -291,90 +290,107 @@ def _added(parts: Sequence[Floats | I64]) -> Floats:
 
 
 def _answer(
-    asked: Fleet,
-    case: Sequence[Case],
-    tables: Sequence[FillResponse],
-    sums: list[Sums],
-    trials: list[int],
-    weights: Floats,
+    asked: Fleet, parts: Sequence[AlikeVdevs], worlds: FleetWorlds, sums: list[Sums], trials: list[int]
 ) -> FleetAnswer:
-    sums, fleet_years = _weighed(sums, trials, weights), sum(trials) * asked.years
+    sums, fleet_years = _weighed(sums, trials, worlds.many.weights), sum(trials) * asked.years
     failures = math.fsum(float(each.failures.sum()) for each in sums)
     pools = sum(each.count for each in asked.pool)
     degraded = math.fsum(float(each.levels.sum()) for each in sums)
-    share = math.fsum(float(each.vdev.sum()) for each in sums)
-    rows = tuple(
-        _row(place, asked, case[place], tables[place], sums, weights, fleet_years, share)
-        for place in range(len(asked.pool))
-    )
+    chances = [-np.expm1(-each.hazards) for each in sums]
+    rates = [each.losses / asked.years for each in sums]
+    rows = []
+    for place in range(len(asked.pool)):
+        own = [at for at, part in enumerate(parts) if part.place == place]
+        rows.append(_row(own, parts, worlds, sums, fleet_years))
     return FleetAnswer(
         years=asked.years,
         trials=sum(trials),
         pool_years=float(pools * fleet_years),
-        any_loss=_losses([-np.expm1(-each.hazards) for each in sums], weights, 1.0),
-        losses_per_year=_losses([each.losses for each in sums], weights, 1.0 / asked.years),
+        any_loss=_losses(chance_of_loss, chances, worlds.many, worlds.expected),
+        losses_per_year=_losses(rate_of_loss, rates, worlds.many, worlds.expected),
         failures_per_year=three_digits(failures / fleet_years),
         degraded_s_per_pool_year=three_digits(degraded / fleet_years / pools),
-        pools=rows,
+        pools=tuple(rows),
         spares=_stock(asked.spares, sums, 0, _added([each.demand for each in sums]), failures),
         crews=_stock(asked.crews, sums, 1, _added([each.busy for each in sums]), failures),
-        warnings=tuple(
-            f"{pools.name}: {text}"
-            for pools, one in zip(asked.pool, case, strict=True)
-            for text in (
-                *known_bugs(one),
-                *idle_words(pools.inputs, repairs=not one.layout.is_plain),
-                *_ages(pools, asked.years),
-                *plain_words(one.layout, pools.hours),
-            )
-        ),
+        warnings=tuple(_warnings(asked, parts)),
         inputs=asked.plain(),
         provenance={**provenance(asked.plain(), asked.seed), **source_hashes(Path(__file__).parent)},
     )
 
 
-def _losses(values: list[Floats], weights: Floats, factor: float) -> Losses:
+def _warnings(asked: Fleet, parts: Sequence[AlikeVdevs]) -> Iterator[str]:
+    """Yield what is to be known of each kind of pools, with their name."""
+    for place, pools in enumerate(asked.pool):
+        own = [part for part in parts if part.place == place]
+        case = own[0].case
+        for text in (
+            *known_bugs(case),
+            *idle_words(pools.inputs, repairs=not case.layout.is_plain),
+            *_ages(pools, asked.years),
+            *plain_words(case.layout, pools.hours),
+            *single_drives(case),
+            *_repairs_differ(own),
+        ):
+            yield f"{pools.name}: {text}"
+
+
+def _repairs_differ(own: Sequence[AlikeVdevs]) -> tuple[str, ...]:
+    """Return how long each kind of vdev of a pool is repaired, where they differ."""
+    repaired = [part for part in own if not part.vdev.is_disk]
+    if len(repaired) < 2:
+        return ()
+    if own[0].pools.hours is not None:
+        return ("the vdevs differ: the stated repair time is used for all",)
+    told = ", ".join(f"{part.vdev} in {format_duration(mean_hours([part]))}" for part in repaired)
+    return (f"the vdevs differ, and are repaired as predicted: {told}",)
+
+
+LossOf = Callable[[Floats, Floats, Floats, ManyWorlds], Chance]
+KindsExpected = Sequence[tuple[Floats, Floats]]
+
+
+def _losses(loss: LossOf, values: list[Floats], worlds: ManyWorlds, expected: KindsExpected) -> Losses:
     """Return means over histories by grade, as ranges over worlds; values have shape (histories, 3)."""
-    means = np.array([each.mean(axis=0) for each in values]) * factor
-    errors = np.array([each.std(axis=0) / np.sqrt(len(each)) for each in values]) * factor
-    found = [
-        summed_up(means[:, grade], errors[:, grade] / np.maximum(means[:, grade], 1e-300), weights)
-        for grade in range(3)
-    ]
-    return Losses(files=found[0], vdev=found[1], pool=found[2])
+    means = np.array([each.mean(axis=0) for each in values])
+    errors = np.array([each.std(axis=0) / np.sqrt(len(each)) for each in values]) / np.maximum(means, 1e-300)
+    files, vdev = (np.sum([kind[grade] for kind in expected], axis=0) for grade in (0, 1))
+    grades = zip(means.T, errors.T, (files, vdev, vdev), strict=True)
+    all_files, all_vdev, all_pool = nested(*(loss(*grade, worlds) for grade in grades))
+    return Losses(files=all_files, vdev=all_vdev, pool=all_pool)
 
 
 def _row(
-    place: int,
-    asked: Fleet,
-    case: Case,
-    table: FillResponse,
+    own: list[int],
+    parts: Sequence[AlikeVdevs],
+    worlds: FleetWorlds,
     sums: list[Sums],
-    weights: Floats,
     fleet_years: float,
-    share: float,
 ) -> PoolsRow:
-    pools = asked.pool[place]
-    failures = math.fsum(float(each.failures[place]) for each in sums)
-    missing = math.fsum(float(each.missing[place]) for each in sums)
-    levels = sum((each.levels[place] for each in sums), np.zeros(LEVELS))
-    by_world = [
-        np.array([getattr(each, grade)[place] for each in sums]) for grade in ("files", "vdev", "pool")
-    ]
-    none = np.zeros(len(sums))
-    files, vdev, pool = (summed_up(each / weights / fleet_years, none, weights) for each in by_world)
-    lost = float(by_world[1].sum())
+    """Return the row of some pools, of whose kinds of vdevs these are the places."""
+    pools, case = parts[own[0]].pools, parts[own[0]].case
+
+    def total(name: str) -> Floats:
+        return np.array([getattr(each, name)[own].sum() for each in sums])
+
+    failures, missing, lost = (float(total(name).sum()) for name in ("failures", "missing", "vdev"))
+    levels = sum((each.levels[own].sum(axis=0) for each in sums), np.zeros(LEVELS))
+    share = math.fsum(float(each.vdev.sum()) for each in sums)
+    by_grade = np.column_stack([total(grade) for grade in ("files", "vdev", "pool")])
+    a_year = by_grade / worlds.many.weights[:, None] / fleet_years
     return PoolsRow(
         name=pools.name,
         layout=str(case.layout),
         pools=pools.count,
         failures_per_year=three_digits(failures / fleet_years),
-        hours_s=three_digits(float(table.hours(np.array([case.fill]), 0.0)[0])),
+        hours_s=three_digits(mean_hours([parts[at] for at in own])),
         missing_s=three_digits(missing / max(failures, 1.0)),
         degraded_s=tuple(three_digits(each / fleet_years / pools.count) for each in levels),
-        losses_per_year=Losses(files=files, vdev=vdev, pool=pool),
+        losses_per_year=_losses(
+            rate_of_loss, [each[None, :] for each in a_year], worlds.many, [worlds.expected[at] for at in own]
+        ),
         share=three_digits(lost / share) if share > 0 else 0.0,
-        table_error=three_digits(table.error),
+        table_error=three_digits(max(parts[at].table.error for at in own)),
     )
 
 

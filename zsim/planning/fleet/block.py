@@ -32,7 +32,7 @@ class Kind:
     Attributes
     ----------
     pools, vdevs : int
-        Pools, and vdevs of each.
+        Pools, and vdevs of this kind in each.
     group : Group
     world : Worlds
         One world.
@@ -48,6 +48,8 @@ class Kind:
         From a failure until the repair onto such a spare begins [s].
     are_hot : bool
         Whether they are hot spares, which the vdevs of a pool share.
+    first_pool : int
+        Number of the first of these pools in the fleet; kinds of vdevs of the same pools have the same.
     """
 
     pools: int
@@ -61,11 +63,7 @@ class Kind:
     spares: int = 0
     takeover: float = 0.0
     are_hot: bool = False
-
-    @property
-    def sharing(self) -> int:
-        """Vdevs that share their spares."""
-        return self.vdevs if self.are_hot else 1
+    first_pool: int = 0
 
     @property
     def variance(self) -> float:
@@ -128,7 +126,7 @@ class _Events(NamedTuple):
     time: Floats
     hazard: Floats
     gone: Integers
-    """Drives that go at this moment; 0 for one that ZED faults, which its cause counts."""
+    """Drives that go at this moment, by which time is booked; 0 for one that ZED faults."""
 
 
 def run_block(kinds: tuple[Kind, ...], site: Site, histories: int, seed: tuple[int, ...]) -> Sums:
@@ -367,15 +365,23 @@ def _taken_over(kinds: tuple[Kind, ...], events: _Events, missing: Floats, hours
         return missing
     # One axis for all that own spares: each begins after the end of the one before.
     lift = float((events.time + missing).max()) + 1.0
-    first = np.cumsum([0, *(kind.pools * kind.vdevs for kind in kinds)])[events.kind]
-    sharing = np.array([kind.sharing for kind in kinds])[events.kind]
-    owner = events.history * (int(events.vdev.max()) + 1) + first + (events.vdev - first) // sharing
+    owner = _owners(kinds, events)
     starts = owner * lift + events.time
     before = np.empty(len(missing), dtype=np.int64)
     before[np.argsort(starts, kind="stable")] = np.arange(len(missing))
     used = before - np.searchsorted(np.sort(starts + missing), starts, side="right")
     rebuilt = np.array([kind.takeover for kind in kinds])[events.kind] + hours
     return np.where(used < spares, np.minimum(rebuilt, missing), missing)
+
+
+def _owners(kinds: tuple[Kind, ...], events: _Events) -> Integers:
+    """Return a number of what owns the spares that each failure may take: a vdev, or of hot ones a pool."""
+    first = np.cumsum([0, *(kind.pools * kind.vdevs for kind in kinds)])[events.kind]
+    vdevs = np.array([kind.vdevs for kind in kinds])[events.kind]
+    pool = np.array([kind.first_pool for kind in kinds])[events.kind] + (events.vdev - first) // vdevs
+    are_hot = np.array([kind.are_hot for kind in kinds])[events.kind]
+    most = int(events.vdev.max()) + 1
+    return events.history * (most + int(pool.max()) + 1) + np.where(are_hot, most + pool, events.vdev)
 
 
 def _losses(kinds: tuple[Kind, ...], events: _Events, missing: Floats, hours: Floats) -> Floats:
@@ -402,7 +408,8 @@ def _taken(events: _Events, rows: NDArray[np.intp]) -> _Events:
 def _lost(kind: Kind, events: _Events, missing: Floats, hours: Floats) -> Floats:
     """Return the chances that a failure is followed by enough others while it is missing, shape (rows, 3).
 
-    k of n drives failing within a time is a binomial tail, which is the incomplete beta function.
+    k of n drives failing within a time is a binomial tail, which is the incomplete beta function.  Whether
+    ZED faults another drive is taken by its chance, not as drawn: where that is rare, it decides most losses.
     """
     group = kind.group
     if not group.tolerance:
@@ -411,16 +418,17 @@ def _lost(kind: Kind, events: _Events, missing: Floats, hours: Floats) -> Floats
     share = float(present(kind.world, group.age + _middle(events.time))[0])
     waiting = np.clip(1.0 - hours / missing, 0.0, 1.0)
     vdev, files = np.zeros(len(failing)), np.zeros(len(failing))
-    for gone in (1, 2):
-        rows = np.flatnonzero(events.gone == gone)
-        if gone > group.tolerance or not len(rows):
+    rows = np.flatnonzero(events.gone > 0)
+    two = _tripped(kind, events.time)
+    for gone, chance in ((1, 1.0 - two), (2, two)):
+        if chance == 0.0:
             continue
         drives = group.children - gone
         for left, weight in enumerate(_further(kind, share, gone, drives)):
             last = (group.children - group.tolerance) / (drives - left)
-            vdev[rows] += weight * last * _at_least(group, left + 1, drives, failing[rows])
+            vdev[rows] += chance * weight * last * _at_least(group, left + 1, drives, failing[rows])
             hit = on_any(share * exposed(group, waiting[rows], left), group.children - group.tolerance)
-            files[rows] += weight * _at_least(group, left, drives, failing[rows]) * hit
+            files[rows] += chance * weight * _at_least(group, left, drives, failing[rows]) * hit
     gone_share = pool_gone(group, waiting, kind.critical)
     return np.column_stack([vdev + (1.0 - vdev) * files, vdev, vdev * gone_share])
 

@@ -22,9 +22,6 @@ from zsim.scenario.model import Scenario
 GRID = 3
 LEAST_FILL, MOST_FILL = 0.02, 0.98
 
-NO_TIME = np.array([1.0])
-"""Of plain disks, which nothing repairs: no time to speak of, whose logarithm can be taken [s]."""
-
 HoursOf = Callable[[Scenario], Quantiles]
 """Gives the duration of a repair; `zsim.prediction` does."""
 
@@ -81,7 +78,7 @@ def tabulated(pools: Pools, years: float, hours_of: HoursOf) -> FillResponse:
         seconds = np.array([pools.hours * HOUR])
         return FillResponse(np.zeros(1), seconds, seconds, seconds)
     if pools.scenario.pool_layout.is_plain:
-        return FillResponse(np.zeros(1), NO_TIME, NO_TIME, NO_TIME)
+        return without_repair()
     first, last = _fills(pools, years)
     if last - first < 0.01:
         return _table([first], [hours_of(pools.scenario)])
@@ -91,6 +88,12 @@ def tabulated(pools: Pools, years: float, hours_of: HoursOf) -> FillResponse:
     truth = hours_of(_at_fill(pools.scenario, between)).p50
     told = float(table.hours(np.array([between]), 0.0)[0])
     return FillResponse(table.fills, table.low, table.middle, table.high, abs(math.log(told / truth)) / 2)
+
+
+def without_repair() -> FillResponse:
+    """Return the table of single drives, which nothing repairs: a second, of which there is a logarithm."""
+    second = np.ones(1)
+    return FillResponse(np.zeros(1), second, second, second)
 
 
 def _fills(pools: Pools, years: float) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from zsim.planning.risk.evaluate import DrawnWorlds
 from zsim.planning.risk.one_vdev.group import Floats, Group, Worlds
-from zsim.planning.risk.one_vdev.latent import on_any, present
+from zsim.planning.risk.one_vdev.latent import on_any, present, tripped
 
 WORLDS = 64
 EVENLY = 0.5
@@ -60,21 +60,27 @@ def losses_expected(kind: KindLosses) -> tuple[Floats, Floats, Floats]:
     The first failure of a vdev, and as many others as it can bear within the time that the first is missing:
     ``n * rate * comb(n - 1, p) * (rate * missing) ** p``, times the moment of the hazard that the drives
     share, of which a gamma law of mean 1 and variance v has ``(1 + v) * (1 + 2 * v) * ... * (1 + p * v)``.
+    One fewer where ZED faults another drive with the first.
     """
     group, worlds = kind.group, kind.worlds
     drives = kind.vdevs * group.children
     failures = drives * worlds.rate
     if not group.tolerance:
         return failures, drives * (worlds.rate + worlds.latent), failures
-    damaged = on_any(present(worlds, group.age), group.children - group.tolerance)
-    files, vdev = (_followed(kind, others) for others in (group.tolerance - 1, group.tolerance))
+    share = present(worlds, group.age)
+    damaged = on_any(share, group.children - group.tolerance)
+    two = tripped(group, worlds, share, 0)
+    files, vdev = (
+        (1.0 - two) * _followed(kind, others, 1) + two * _followed(kind, others - 1, 2)
+        for others in (group.tolerance - 1, group.tolerance)
+    )
     return failures, failures * np.maximum(files * damaged, vdev), failures * vdev
 
 
-def _followed(kind: KindLosses, others: int) -> Floats:
-    """Return the mean number of choices of so many others that fail while the first is missing."""
-    variance = kind.worlds.correlation - 1.0
-    found = math.comb(kind.group.children - 1, others) * (kind.worlds.rate * kind.missing) ** others
+def _followed(kind: KindLosses, others: int, gone: int) -> Floats:
+    """Return the mean number of choices of so many others that fail while those gone are missing."""
+    variance, others = kind.worlds.correlation - 1.0, max(others, 0)
+    found = math.comb(kind.group.children - gone, others) * (kind.worlds.rate * kind.missing) ** others
     for place in range(1, others + 1):
         found = found * (1.0 + place * variance)
     return np.asarray(np.minimum(found, 1.0), dtype=np.float64)

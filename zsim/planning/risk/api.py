@@ -7,7 +7,7 @@ import dataclasses
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
@@ -35,6 +35,7 @@ from zsim.planning.risk.evaluate import (
     summed_up,
     window_loss,
 )
+from zsim.planning.risk.from_status import risk_subject
 from zsim.planning.risk.one_vdev.group import Discipline, Floats, Group, Repair, Worlds
 from zsim.planning.risk.plain_disks import ALL_LOST, single_drives, without_repairs
 from zsim.planning.risk.question import (
@@ -53,6 +54,7 @@ from zsim.planning.risk.stated import life_words, stated_words
 from zsim.planning.risk.story import VdevStory, degraded_loss, rest_words, scrubs, stories_of, story_loss
 from zsim.planning.risk.surface import LossSurface, surface
 from zsim.planning.risk.warnings import is_endless, length_words, missing_at_first, unlike, warnings
+from zsim.planning.timeline.api import printed, timeline
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.wording import unchanged
 from zsim.planning.usable import data_bytes
@@ -98,6 +100,8 @@ def risk(
     ----------
     scenario : Scenario, mapping, str, Path or Plan, optional
         As `zsim.predict` takes it; for a `Plan` of `zsim.timeline`, the repair lasts as long as the plan.
+        Also the output of ``zpool status``, as text or the path of a file: while a resilver, rebuild or scrub
+        runs, the window is what `zsim.eta` says is left of it.
     inputs : RiskInputs, optional
         What is stated about failures and repairs; the rest is assumed, and listed in the answer.
     on_progress : callable, optional
@@ -128,6 +132,8 @@ def risk(
     asked, report = inputs or RiskInputs(), reporting(on_progress)
     _check_fields(fields)
     plan = None
+    if isinstance(scenario, str | Path) and (found := printed(scenario)) is not None:
+        scenario, fields = risk_subject(found, asked, fields), {}
     if isinstance(scenario, Plan):
         plan = scenario.with_scenario(fields)
         scenario = plan.pool
@@ -152,8 +158,8 @@ def risk(
     def listen(share: float, words: str) -> None:
         report(part * share, words)
 
-    found = NO_REPAIR_AT_ALL if plain else _hours(asked, scenario, listen, hours_of or predicted_hours)
-    spread = Spread(found.p50, found.p10 or found.p50, found.p90 or found.p50)
+    hours = NO_REPAIR_AT_ALL if plain else _hours(asked, scenario, listen, hours_of or predicted_hours)
+    spread = Spread(hours.p50, hours.p10 or hours.p50, hours.p90 or hours.p50)
     # Spares take over by themselves, hot ones and those of a dRAID.
     spares = case.layout.vdevs[0].spares + case.layout.spares
     known = unknowns(asked.with_spares(spares), spread, scenario.drive)
@@ -161,7 +167,7 @@ def risk(
     others = _other_repairs(scenario, case, asked, listen, hours_of or predicted_hours)
     story = None if plan is None else _planned(plan, asked, case, report)
     report(0.8, "solving")
-    answer = _answer(case, asked, known, found, story, implied, others)
+    answer = _answer(case, asked, known, hours, story, implied, others)
     report(1.0, "solved")
     return answer
 
@@ -177,8 +183,6 @@ def _check_fields(fields: Mapping[str, object]) -> None:
 
 def _planned(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> PlannedRepair:
     """Return what a plan does to the vdevs."""
-    from zsim.planning.timeline.api import timeline
-
     for name in ("hours", "mttr"):
         if (value := getattr(inputs, name)) is not None and not scrubs(plan):
             raise InputError(f"--{name}", value, "the plan says how long its repairs take", "leave it out")
@@ -303,13 +307,20 @@ def _other_repairs(
     if inputs.hours is not None or inputs.mttr is not None or case.layout.is_plain:
         return {}
     found: dict[VdevSpec, Quantiles] = {}
+    for vdev, other in repairs_of_others(scenario, case):
+        with contextlib.suppress(InputError):  # such as a dedup vdev: it is taken as the first one is
+            found[vdev] = hours_of(other, report)
+    return found
+
+
+def repairs_of_others(scenario: Scenario, case: Case) -> Iterator[tuple[VdevSpec, Scenario]]:
+    """Yield the vdevs unlike the one under repair, each once, with the scenario of its own repair."""
+    seen = {case.layout.vdevs[0]}
     repair = dict.fromkeys(OF_ONE_REPAIR)
     for place, vdev in enumerate(scenario.pool_layout.vdevs):
-        if vdev in found or vdev == case.layout.vdevs[0] or vdev.is_disk or vdev.alloc_class == LOG:
-            continue
-        with contextlib.suppress(InputError):  # such as a dedup vdev: it is taken as the first one is
-            found[vdev] = hours_of(scenario.changed({**repair, "replace_in": str(place)}), report)
-    return found
+        if vdev not in seen and not vdev.is_disk and vdev.alloc_class != LOG:
+            seen.add(vdev)
+            yield vdev, scenario.changed({**repair, "replace_in": str(place)})
 
 
 def group_of(vdev: VdevSpec, case: Case, inputs: RiskInputs) -> Group:

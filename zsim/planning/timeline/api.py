@@ -127,15 +127,19 @@ def read_plan(
     whole = plain_scenario(own.pop("scenario", {}))
     if isinstance(whole, Mapping):
         changes = {**whole, **changes}
-    if isinstance(plan, (str, Path)) and (printed := _printed(plan)) is not None:
-        return _plan_now(printed, changes, own, idle or {})
+    if isinstance(plan, (str, Path)) and (found := printed(plan)) is not None:
+        return _plan_now(found, changes, own, idle or {})
     if isinstance(plan, Mapping) and "scenario" not in plan and changes:
         return Plan.from_dict({**plan, **own, "scenario": changes})
-    found = _plan(plan)
-    return found.with_scenario(changes, **own) if changes or own else found
+    known = _plan(plan)
+    return known.with_scenario(changes, **own) if changes or own else known
 
 
-def _printed(source: str | Path) -> tuple[str | None, list[str]] | None:
+Printed = tuple[str | None, list[str]]
+"""The text that zpool printed, or the files with it."""
+
+
+def printed(source: str | Path) -> Printed | None:
     """Return the text, or the file, of what zpool printed; None of anything else."""
     if isinstance(source, str) and "\n" in source:
         return source, []
@@ -150,13 +154,13 @@ def _printed(source: str | Path) -> tuple[str | None, list[str]] | None:
 
 
 def _plan_now(
-    printed: tuple[str | None, list[str]],
+    found: Printed,
     stated: dict[str, object],
     own: Mapping[str, object],
     idle: Mapping[str, object],
 ) -> Plan:
     """Return the plan that begins with the state that zpool printed."""
-    text, names = printed
+    text, names = found
     imported = imported_pool(text, names, stated)
     now = pool_now(imported, text, names, stated, "a timeline")
     for note in now.notes:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from zsim.base.errors import InputError, NothingToAsk, check_kind
 from zsim.base.notebook import reporting
-from zsim.base.parsed import table
+from zsim.base.parsed import Parsed, number_of, table, tables, text, texts
 from zsim.base.provenance import SCHEMA_VERSION
 from zsim.base.units import format_bytes, format_duration, format_percent
 from zsim.planning.timeline.api import AskedPlan, cleaned, read_plan, timeline
@@ -22,7 +22,8 @@ from zsim.planning.timeline.result import Timeline
 from zsim.planning.timeline.rules import Rules, rules_of
 from zsim.planning.timeline.wording import outcome, span, stated
 from zsim.prediction.answer.frames import Rows
-from zsim.prediction.answer.output import FramedAnswer, PrintedAnswer, SavedAnswer
+from zsim.prediction.answer.output import FramedAnswer, PrintedAnswer
+from zsim.prediction.answer.stored import StoredRecord, check_version
 from zsim.prediction.answer.tables import Grid, html_table, rich_table
 from zsim.scenario.evidence import missing_drives
 
@@ -77,11 +78,19 @@ class DecisionAlternative:
             "read_bytes": self.found.read_bytes,
             "wins": self.wins,
             "reason": self.reason,
+            "timeline": self.found.to_dict(),
         }
+
+    @classmethod
+    def from_dict(cls, data: Parsed, origin: str) -> Self:
+        """Return the alternative of which `to_dict` gave this."""
+        found = Timeline.from_dict(table(data, "timeline"), origin)
+        wins = number_of(data.get("wins"), "wins")
+        return cls(text(data, "alternative"), found, text(data, "reason"), wins)
 
 
 @dataclass(frozen=True)
-class Decision(PrintedAnswer, SavedAnswer, FramedAnswer):
+class Decision(PrintedAnswer, StoredRecord, FramedAnswer):
     """The alternatives, the best first.
 
     Attributes
@@ -92,6 +101,15 @@ class Decision(PrintedAnswer, SavedAnswer, FramedAnswer):
 
     alternatives: tuple[DecisionAlternative, ...]
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_dict(cls, data: object, origin: str = "answer") -> Self:
+        """Return the answer of which `to_dict` gave this; see `LoadedAnswer.from_dict`."""
+        known = check_version(data, origin)
+        alternatives = [DecisionAlternative.from_dict(each, origin) for each in tables(known, "alternatives")]
+        if not alternatives:
+            raise InputError(f"{origin}: alternatives", None, "a decision has some", "compute it again")
+        return cls(tuple(alternatives), texts(known, "notes"))
 
     def __repr__(self) -> str:
         return f"<Decision: {self.best.name}: {outcome(self.best.found)}>"
@@ -127,7 +145,7 @@ class Decision(PrintedAnswer, SavedAnswer, FramedAnswer):
             data = each.to_dict()
             records = ("whole_s", "over_s", "exposed_s")
             exposed = table(data, "exposed_s")
-            plain = {name: value for name, value in data.items() if name not in records}
+            plain = {name: value for name, value in data.items() if name not in (*records, "timeline")}
             times = {
                 f"{kind}_{name}_s": value
                 for kind in ("whole", "over")
@@ -241,10 +259,10 @@ def decide(
         raise _nothing_to_choose(now)
     passes = Passes()
     found = []
-    for number, (name, changes) in enumerate(known.items()):
-        report(number / len(known), name)
+    for place, (name, changes) in enumerate(known.items()):
+        report(place / len(known), name)
         changed = Plan.from_dict({**now.model_dump(mode="json", exclude_unset=True), **changes})
-        listen = _part_of(report, number, len(known), name)
+        listen = _part_of(report, place, len(known), name)
         found.append(DecisionAlternative(name, timeline(changed, on_progress=listen, passes=passes)))
     return Decision(ranked(found), tuple(dict.fromkeys(note for each in found for note in each.found.notes)))
 
@@ -331,21 +349,19 @@ def _may_go_offline(now: Plan) -> tuple[int, ...]:
     """Return the sick drives of the vdev under repair that it can do without for now."""
     place = now.running.vdev if now.running is not None else _repaired_in(now)
     busy, missing = _under_repair(now, place)
+    scrubs = now.running is not None and now.running.kind == "scrub"
     vdev = now.pool.pool_layout.vdevs[place]
     others = {each.leaf for each in missing_drives(now.pool.evidence or (), vdev.children)}
-    if not busy or vdev.tolerance <= missing + len(others):
+    if not (busy or scrubs) or vdev.tolerance <= missing + len(others):
         return ()
     return tuple(each for each in sick_drives(now.pool, place) if each not in busy | others)
 
 
 def _under_repair(now: Plan, vdev: int) -> tuple[set[int], int]:
-    """Return the drives of a vdev that a pass or a command is about, and how many of them are missing.
-
-    A scrub replaces nothing: what its drives are called is a resilver's.
-    """
+    """Return the drives of a vdev that a pass or a command replaces, and how many of them are missing."""
     running = now.running
     if running is not None and running.kind == "scrub":
-        return {-1}, 0
+        return set(), 0
     if running is not None:
         drives = {*running.drives, *running.waiting}
         return drives, len(drives) if running.old_drive == "missing" else 0

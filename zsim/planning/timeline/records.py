@@ -50,6 +50,9 @@ class PassRow:
             "begins_s": self.begins_s,
             "ends_s": self.ends_s,
             "cause": self.cause,
+            "completed": self.completed,
+            "read_bytes": self.read_bytes,
+            "written_bytes": self.written_bytes,
         }
 
 
@@ -148,6 +151,13 @@ class TimelineAnswer(FramedAnswer):
             "redone_bytes": self.redone_bytes,
             "story": [{"at_s": time, "what": text} for time, text in self.story],
             "notes": list(self.notes),
+            "full": self.full,
+            "worlds": {
+                "whole_s": _listed(self.whole),
+                "over_s": _listed(self.over),
+                "redone_bytes": _listed(self.redone),
+                "exposed_s": {str(left): _listed(times) for left, times in self.exposed.items()},
+            },
             "provenance": self.provenance,
         }
 
@@ -157,12 +167,14 @@ class TimelineAnswer(FramedAnswer):
             {
                 **{name: value for name, value in each.to_dict().items() if name != "ends_s"},
                 **{f"ends_{name}_s": value for name, value in each.ends_s.items()},
-                "completed": each.completed,
-                "read_bytes": each.read_bytes,
-                "written_bytes": each.written_bytes,
             }
             for each in self.passes
         ]
+
+
+def _listed(values: F64) -> list[float | None]:
+    """Return the values of the worlds for JSON, which has no infinity: None."""
+    return [None if each == np.inf else each for each in values.tolist()]
 
 
 def _new_drives(plan: object) -> dict[str, object]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from zsim.planning.timeline.passes import F64, MIDDLE, percentiles
+from zsim.base.parsed import Parsed, number_of, rows, table, tables, text, texts, whole
+from zsim.planning.timeline.passes import F64, MIDDLE, Percentiles, percentiles
 from zsim.planning.timeline.records import PassRow, TimelineAnswer
 from zsim.planning.timeline.redundancy import Level, seconds_at
 from zsim.planning.timeline.scans import Pass
-from zsim.prediction.answer.output import DrawnAnswer, PrintedAnswer, SavedAnswer
+from zsim.prediction.answer.output import DrawnAnswer, PrintedAnswer
+from zsim.prediction.answer.stored import StoredRecord, check_version, made_of, refused_in_one_sentence
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,10 +24,34 @@ if TYPE_CHECKING:
 REPAIRS = frozenset({"resilver", "rebuild", "expansion", "removal"})
 
 
-class Timeline(PrintedAnswer, TimelineAnswer, SavedAnswer, DrawnAnswer):
+class Timeline(PrintedAnswer, TimelineAnswer, StoredRecord, DrawnAnswer):
     """What `zsim.timeline` returns: a `TimelineAnswer` that prints and draws itself."""
 
     __slots__ = ()
+
+    @classmethod
+    def from_dict(cls, data: object, origin: str = "answer") -> Self:
+        """Return the answer of which `to_dict` gave this; see `LoadedAnswer.from_dict`."""
+        known = check_version(data, origin)
+        worlds = table(known, "worlds")
+        exposed = table(worlds, "exposed_s")
+        story = [(each.get("at_s"), each.get("what")) for each in tables(known, "story")]
+        with refused_in_one_sentence(origin):
+            return cls(
+                title=text(known, "title"),
+                passes=made_of(tuple[PassRow, ...], known.get("passes")),
+                whole_s=made_of(Percentiles, known.get("whole_s")),
+                redundancy=made_of(tuple[Level, ...], known.get("redundancy")),
+                redone_bytes=whole(known, "redone_bytes"),
+                story=made_of(tuple[tuple[float, str], ...], story),
+                notes=texts(known, "notes"),
+                provenance=dict(table(known, "provenance")),
+                whole=_values(worlds, "whole_s"),
+                exposed={int(left): _values(exposed, left) for left in exposed},
+                full=made_of(dict[str, int], known.get("full")),
+                redone=_values(worlds, "redone_bytes"),
+                over=_values(worlds, "over_s"),
+            )
 
     def __repr__(self) -> str:
         from zsim.planning.timeline.wording import headline
@@ -49,11 +75,17 @@ class Timeline(PrintedAnswer, TimelineAnswer, SavedAnswer, DrawnAnswer):
         return as_html(self)
 
 
+def _values(data: Parsed, name: str) -> F64:
+    """Return the values of the worlds; None stands for what never comes."""
+    every = (np.inf if each is None else number_of(each, name) for each in rows(data, name))
+    return np.array(list(every), dtype=np.float64)
+
+
 def timeline_of(
     title: str, pools: Sequence[Pool], notes: Sequence[str], provenance: Mapping[str, object]
 ) -> Timeline:
     """Return what a plan came to in all worlds."""
-    whole = np.array([whole_at(pool) for pool in pools])
+    found = np.array([whole_at(pool) for pool in pools])
     middle = pools[MIDDLE]
     ends = [_end(pool) for pool in pools]
     levels = [pool.ledger.levels(end) for pool, end in zip(pools, ends, strict=True)]
@@ -61,13 +93,13 @@ def timeline_of(
     return Timeline(
         title=title,
         passes=_rows(pools),
-        whole_s=percentiles(whole),
+        whole_s=percentiles(found),
         redundancy=tuple(levels[MIDDLE]),
         redone_bytes=middle.redone,
         story=tuple(middle.story),
         notes=tuple(notes),
         provenance=dict(provenance),
-        whole=whole,
+        whole=found,
         exposed=_exposed(levels, min(vdev.spec.tolerance for vdev in middle.vdevs)),
         full=_full(middle),
         redone=redone,
@@ -96,11 +128,11 @@ def _end(pool: Pool) -> float:
 def _rows(pools: Sequence[Pool]) -> tuple[PassRow, ...]:
     """Return the passes of the middle world, their ends over all worlds in which they run."""
     named = [dict(_named(pool.history)) for pool in pools]
-    rows = []
+    told = []
     for name, found in named[MIDDLE].items():
         ends = np.array([world[name].ends for world in named if name in world])
         done = found.share if found.ends < np.inf else 1.0
-        rows.append(
+        told.append(
             PassRow(
                 found.vdev,
                 found.kind,
@@ -112,7 +144,7 @@ def _rows(pools: Sequence[Pool]) -> tuple[PassRow, ...]:
                 int(found.times.written_bytes * done),
             )
         )
-    return tuple(rows)
+    return tuple(told)
 
 
 def _named(history: Sequence[Pass]) -> list[tuple[tuple[str, str, int], Pass]]:

@@ -9,8 +9,9 @@ from zsim.base.provenance import SCHEMA_VERSION
 from zsim.base.units import format_duration
 from zsim.planning.tune.settings import MEASURED, Setting
 from zsim.prediction.answer.frames import Rows
-from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, PrintedAnswer, SavedAnswer
+from zsim.prediction.answer.output import DrawnAnswer, FramedAnswer, PrintedAnswer
 from zsim.prediction.answer.sections import paragraphs
+from zsim.prediction.answer.stored import StoredRecord
 from zsim.prediction.answer.tables import Grid, html_table, rich_table
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ FRONT = "front"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Tuning(PrintedAnswer, SavedAnswer, DrawnAnswer, FramedAnswer):
+class Tuning(PrintedAnswer, StoredRecord, DrawnAnswer, FramedAnswer):
     """The answer: what helps most, and everything tried.
 
     Attributes

@@ -69,6 +69,10 @@ def brief(
     return filled(every)
 
 
+JUST_NOW = timedelta(seconds=constant("answer.just_now"))
+"""A moment so long ago is that at which the question was asked, not one of the next week."""
+
+
 def finish(prediction: Answer, begins: datetime | None) -> tuple[str, ...]:
     """Say when it is done if it begins at a moment; nothing where that is not known."""
     if begins is None:
@@ -88,10 +92,10 @@ def finish(prediction: Answer, begins: datetime | None) -> tuple[str, ...]:
 
 
 def _next(now: datetime, week_s: int) -> datetime:
-    """Return the first moment from `now` on that lies so many seconds after a Monday's midnight."""
+    """Return the first moment that lies so many seconds after a Monday's midnight, from `JUST_NOW` on."""
     monday = datetime.combine(now.date() - timedelta(days=now.weekday()), time())
     moment = monday + timedelta(seconds=week_s)
-    return moment if moment >= now else moment + timedelta(days=7)
+    return moment if moment > now - JUST_NOW else moment + timedelta(days=7)
 
 
 def _moment(begins: datetime, seconds: float) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from zsim.base.errors import InputError
 from zsim.base.parsed import Parsed
@@ -13,6 +15,7 @@ from zsim.base.reading import MAX_JSON, json_of, read_text
 from zsim.prediction.answer.output import SavedAnswer
 from zsim.prediction.answer.records import SCHEMA_VERSION, AnswerPart
 
+Record = TypeVar("Record")
 REMEDY = "name a file that --json or save() has written"
 
 
@@ -72,10 +75,41 @@ class StoredAnswer(AnswerPart, SavedAnswer, LoadedAnswer):
     @classmethod
     def from_dict(cls, data: object, origin: str = "answer") -> Self:
         """Return the answer of which `to_dict` gave this; see `LoadedAnswer.from_dict`."""
-        try:
-            return cls.model_validate(check_version(data, origin))
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"])
-            allowed = f"a value of which zsim does not say '{first['msg']}'"
-            raise InputError(f"{origin}: {field}", first["input"], allowed, "compute it again") from error
+        known = check_version(data, origin)
+        with refused_in_one_sentence(origin):
+            return cls.model_validate(known)
+
+
+class StoredRecord(SavedAnswer, LoadedAnswer):
+    """An answer that is a dataclass, which is stored as JSON and read from it again."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_dict(cls, data: object, origin: str = "answer") -> Self:
+        """Return the answer of which `to_dict` gave this; see `LoadedAnswer.from_dict`."""
+        known = check_version(data, origin)
+        with refused_in_one_sentence(origin):
+            return made_of(cls, cls._fields_of(known))
+
+    @classmethod
+    def _fields_of(cls, data: Parsed) -> Mapping[str, object]:
+        """Return the fields by the names that the class has for them."""
+        return data
+
+
+def made_of(kind: type[Record], fields: object) -> Record:
+    """Return a record, or several, of plain data; what it has no field for is passed over."""
+    return TypeAdapter(kind).validate_python(fields)
+
+
+@contextmanager
+def refused_in_one_sentence(origin: str) -> Iterator[None]:
+    """Turn what pydantic says of the first field that cannot be used into one sentence."""
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        allowed = f"a value of which zsim does not say '{first['msg']}'"
+        raise InputError(f"{origin}: {field}", first["input"], allowed, "compute it again") from error

@@ -13,6 +13,7 @@ from zsim.scenario.releases.profile import DEFAULT_RELEASE
 
 WORTH_SAYING = constant("answer.worth_saying")
 CACHE_BYTES = whole_constant("answer.cache_bytes")
+WRITE_CACHE_ON = "switch the replacement drive's write cache on"
 
 
 def advice(
@@ -56,7 +57,7 @@ def _hardware_advice(baseline: Baseline, middle_s: float) -> list[Advice]:
         if target.write_cache_bytes == 0:
             trials.append(
                 (
-                    "switch the replacement drive's write cache on",
+                    WRITE_CACHE_ON,
                     "its writes then lose fewer rotations",
                     cached,
                 )
