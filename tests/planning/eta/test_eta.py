@@ -5,6 +5,7 @@ import re
 import subprocess
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -201,6 +202,60 @@ def test_a_watched_scan_narrows_and_ends_with_the_scan():
     assert re.search(r'^zsim_scan_remaining_seconds\{pool="rpool",quantile="0.9"\} \d', text, re.MULTILINE)
     for line in text.splitlines():
         assert re.fullmatch(r"# (HELP|TYPE) \w+ .+|\w+\{[^}]*\} [-+.\deE]+", line)
+
+
+def test_a_pool_that_does_not_answer_is_asked_again():
+    said = [small(20), None, small(50), small(90), "  pool: rpool\n state: ONLINE\n  scan: none requested\n"]
+    times, texts = iter(datetime(2026, 11, 22, 11, minute) for minute in (44, 47, 50, 58, 59)), iter(said)
+    missed: list[str] = []
+
+    def status(pool: str) -> str:
+        text = next(texts)
+        if text is None:
+            raise InputError("--pool", pool, "zpool status -v rpool: no answer within 60 s", "wait")
+        return text
+
+    found = list(
+        watched(
+            "rpool", 60.0, missed=lambda error: missed.append(error.allowed), status=status,
+            sleep=lambda _: None, clock=lambda: next(times),
+        )
+    )  # fmt: skip
+    assert len(found) == 3
+    assert missed == ["zpool status -v rpool: no answer within 60 s"]
+
+
+def test_a_pool_that_never_answered_is_not_watched():
+    def status(pool: str) -> str:
+        raise InputError("--pool", pool, "zpool status -v rpool: no such pool", "zpool list names the pools")
+
+    with pytest.raises(InputError, match="no such pool"):
+        next(watched("rpool", 60.0, status=status, sleep=lambda _: None))
+
+
+def test_the_command_goes_on_watching_where_a_status_or_a_line_of_its_log_is_missing(
+    tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "status").write_text(small(20))
+    fake = tmp_path / "zpool"
+    fake.write_text(
+        f"#!/bin/sh\ncd {tmp_path}\necho >> asked\n"
+        "case $(wc -l < asked) in\n"
+        "1) cat status;; 2) rm log; mkdir log; cat status;; 3) echo 'pool I/O is suspended' >&2; exit 1;;\n"
+        "*) echo '  pool: rpool'; echo ' state: ONLINE'; echo '  scan: none requested';; esac\n"
+    )
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr("zsim.planning.eta.watching.watched", partial(watched, sleep=lambda _: None))
+    assert main(["eta", "--pool", "rpool", "--watch", "60", "--log", str(tmp_path / "log")]) == 0
+    told = capsys.readouterr()
+    assert told.out.count('"pool": "rpool"') == 2
+    first, second, last = told.err.splitlines()[-3:]
+    assert "is a directory" in first
+    assert "pool I/O is suspended" in second
+    assert first.endswith("the next attempt is in 60 s")
+    assert second.endswith("the next attempt is in 60 s")
+    assert last == "zsim: no scan is running on rpool any more"
 
 
 def test_a_pool_is_asked_without_a_shell(tmp_path, monkeypatch):

@@ -193,10 +193,18 @@ def watch_pool(
     """Show a pool's scan until it is over, or somebody presses Ctrl-C."""
     from zsim.planning.eta.watching import bar, log_line, watched
 
-    answers = watched(pool, float(every), files=files, overrides=overrides, stated=stated)
+    def missed(error: InputError) -> None:
+        notice(f"{error.allowed}; the next attempt is in {every} s")
+
+    answers = watched(pool, float(every), files=files, overrides=overrides, stated=stated, missed=missed)
     with live() as redraw:
-        for answer in answers:
-            keep(answer, log, prometheus)
+        for number, answer in enumerate(answers):
+            try:
+                keep(answer, log, prometheus)
+            except InputError as error:
+                if number == 0:
+                    raise
+                missed(error)
             if redraw is not None:
                 redraw(bar(answer))
             else:

@@ -55,6 +55,7 @@ def watched(
     overrides: tuple[str, ...] = (),
     stated: Mapping[str, object] | None = None,
     files: tuple[str, ...] = (),
+    missed: Callable[[InputError], None] = lambda error: None,
     status: Callable[[str], str] = status_of,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], datetime] = datetime.now,
@@ -68,14 +69,29 @@ def watched(
         [s]
     overrides, stated, files
         As `zsim.eta` takes them.
+    missed : callable
+        Called when zpool gives no status; it is asked again after the interval.
     status, sleep, clock : callable
         What gives the status, waits and tells the time.
+
+    Raises
+    ------
+    InputError
+        When zpool gives no status the first time.
     """
     seen: list[str] = []
     while True:
         now = clock()
+        try:
+            printed = status(pool)
+        except InputError as error:
+            if not seen:
+                raise
+            missed(error)
+            sleep(every_s)
+            continue
         # The date of a status stands before it, as zpool status -T d prints it.
-        text = f"{printed_moment(now)}\n{status(pool)}"
+        text = f"{printed_moment(now)}\n{printed}"
         if seen and not runs(text):
             return
         answer = eta("\n".join([*seen, text]), files, pool=pool, overrides=overrides, stated=stated, now=now)
