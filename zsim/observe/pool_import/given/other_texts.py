@@ -21,49 +21,49 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
         r"^[^\n]{0,80}\bzpool wait\b"
         r"|^[ \t]{0,8}(?:replace|resilver|scrub)(?:[ \t]{1,12}(?:replace|resilver|scrub)){0,9}"
         r"[ \t]*\n[ \t]{0,8}[\d.]{1,8}[KMGTP]?\b",
-        "zpool wait prints how much is left, neither of how much nor of which drives",
+        "zpool wait prints how much is left, but not of how much, nor for which drives",
         STATUS,
     ),
     (
         r"^[ \t]{0,8}class:[ \t]{0,8}(?:statechange|io|checksum|data|vdev)\b",
-        "this mail of ZED is about one drive, and does not say how far a repair is",
+        "this ZED e-mail is about one drive and does not say how far a repair is",
         STATUS,
     ),
     (
         r"\bsysevent\.fs\.zfs\.|\bereport\.fs\.zfs\.",
-        "events tell when a scan began, not how far it is",
+        "events say when a scan began, not how far it is",
         f"{STATUS}; the events may stand beside it",
     ),
     (
         r"\bPool \S{1,80} state is (?:DEGRADED|ONLINE|FAULTED|UNAVAIL)\b"
         r"|\b(?:Scrub|Resilver) of pool '[^'\n]{1,80}'|% Resilvered\b",
-        "an alert of TrueNAS names the pool, not its vdevs, nor how far a scan is",
+        "a TrueNAS alert names the pool, but neither its vdevs nor how far a scan is",
         f"{STATUS}, or copy the pool's page under Storage",
     ),
     (
         r"^[ \t]{0,8}\w{0,20}(?:zfs|zpool)\w{0,60}\{[^}\n]{0,200}\}",
-        "these metrics tell the health of a pool, not its vdevs, nor how far a scan is",
+        "these metrics show the health of a pool, but neither its vdevs nor how far a scan is",
         STATUS,
     ),
     (
         r"\b(?:Unraid|\[TOWER\]|Parity[ -](?:sync|check))",
-        "the parity array of Unraid is no ZFS",
-        f"of a ZFS pool of Unraid, {STATUS}",
+        "the parity array of Unraid is not ZFS",
+        f"for a ZFS pool on Unraid, {STATUS}",
     ),
     (
         r"\bSHR\b|\bSynology\b|\bmd\d{1,3} : active\b",
-        "this array is of mdraid, and no ZFS",
-        "zsim answers of pools of ZFS: describe one as '8x 16TB in raidz2'",
+        "this is an mdraid array, not ZFS",
+        "zsim predicts ZFS pools: describe one, such as '8x 16TB in raidz2'",
     ),
     (
         r"\bRAID Group \d|\bStorage & Snapshots\b|\bQNAP\b|\bQuTS\b",
-        "this page of QNAP does not show the vdevs as ZFS has them, nor how far the scan is in bytes",
+        "this QNAP page shows neither the ZFS vdevs nor how many bytes of the scan are done",
         f"{STATUS} (Control Panel, Telnet/SSH), or describe the pool: '4x 8TB in raidz1, resilver 34% done'",
     ),
     (
         r"^[ \t]{0,8}(?:ZPOOL|ZFS|POOL)?[ \t]{0,4}\b(?:OK|WARNING|CRITICAL|UNKNOWN)\b[^\n]{0,200}"
         r"\b(?:DEGRADED|ONLINE|FAULTED|zpool|pool)\b",
-        "this line of monitoring tells the health of a pool, not its vdevs",
+        "this monitoring line shows the health of a pool, but not its vdevs",
         STATUS,
     ),
 )
