@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import inspect
 import json
 import re
@@ -446,7 +447,8 @@ def test_every_answer_is_loaded_again_from_its_json(tmp_path: Path) -> None:
         assert str(loaded) == str(answer), name
         assert repr(loaded) == repr(answer), name
         assert loaded.to_json() == answer.to_json(), name
-        assert loaded.to_frame().equals(answer.to_frame()), name
+        if importlib.util.find_spec("pandas") is not None:
+            assert loaded.to_frame().equals(answer.to_frame()), name
         if hasattr(answer, "plot"):
             assert loaded.plot() is not None
         data = json.loads(path.read_text())

@@ -65,7 +65,7 @@ INFO = """\
 def test_a_mail_about_a_drive_is_no_status() -> None:
     """Its ``pool:`` and ``state:`` were taken for a pool of that number without a scan."""
     assert not recognises(MAIL)
-    with pytest.raises(InputError, match="this mail of ZED is about one drive"):
+    with pytest.raises(InputError, match="this ZED e-mail is about one drive"):
         zsim.eta(MAIL)
     with pytest.raises(InputError, match="no file shows the vdevs of the pool"):
         import_pasted(MAIL)

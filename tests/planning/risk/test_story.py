@@ -13,6 +13,7 @@ import pytest
 from tests.planning.timeline.telling import KnownPasses
 from zsim.base.errors import InputError
 from zsim.cli.main import main
+from zsim.planning.risk import api as risks
 from zsim.planning.risk.api import risk
 from zsim.planning.risk.one_vdev.chain import in_window
 from zsim.planning.risk.one_vdev.group import HOUR, Group, one_world
@@ -141,7 +142,7 @@ class FakeTimeline:
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> FakeTimeline:
     found = FakeTimeline()
-    monkeypatch.setattr(timelines, "timeline", lambda plan, on_progress=None: found)
+    monkeypatch.setattr(risks, "timeline", lambda plan, on_progress=None: found)
     return found
 
 

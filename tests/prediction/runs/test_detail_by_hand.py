@@ -310,7 +310,9 @@ def test_it_is_done_so_long_after_it_begins(prediction: Prediction) -> None:
     assert brief._moment(datetime(2026, 12, 31, 12), 86400.0) == "Fri 01 Jan 2027 12:00"
     # The first such moment of the week from then on.
     assert brief._next(MONDAY, round(6 * HOUR)) == MONDAY
-    assert brief._next(MONDAY, round(6 * HOUR) - 1) == datetime(2026, 11, 23, 5, 59, 59)
+    # A moment some minutes ago is that at which the question was asked.
+    assert brief._next(MONDAY, round(6 * HOUR) - 599) == datetime(2026, 11, 16, 5, 50, 1)
+    assert brief._next(MONDAY, round(6 * HOUR) - 600) == datetime(2026, 11, 23, 5, 50)
     assert brief._next(datetime(2026, 11, 18, 6), 0) == datetime(2026, 11, 23)
 
 

@@ -138,7 +138,7 @@ def run(words: list[str], limit_s: float, on_command: OnCommand | None = None) -
         return Outcome(line, "", f"it was stopped after {limit_s:.0f} s")
     except OSError as error:
         return Outcome(line, "", (error.strerror or "it could not be started").lower())
-    text = decoded(done.stdout[:MAX_TEXT])
+    text = decoded(done.stdout[:MAX_TEXT].replace(b"\0", b""))
     if done.returncode or not text.strip():
         said = plain(decoded(done.stderr).strip().partition("\n")[0], 160).rstrip(".")
         return Outcome(line, text, said or f"it ended with {done.returncode} and printed nothing")

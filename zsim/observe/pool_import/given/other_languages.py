@@ -90,8 +90,14 @@ SAYS_NOTHING = frozenset(_EMPTY.split())
 """Words of these languages that add nothing to what the forms find."""
 
 
+LONGEST = 4000
+"""Characters of a text that may be a sentence."""
+
+
 def in_english(text: str) -> str:
     """Return a sentence with the words that other languages have for a pool in English; others unchanged."""
+    if len(text) > LONGEST:
+        return text
     found = unicodedata.normalize("NFKC", text) if not text.isascii() else text
     for form, english in _FORMS:
         found = form.sub(english, found)
