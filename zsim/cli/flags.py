@@ -20,6 +20,7 @@ from zsim.cli.completion import completer
 from zsim.cli.defaults import defaults
 from zsim.cli.given_files import fields_in, fields_in_words, fields_of
 from zsim.scenario.descriptions import described_for_flags
+from zsim.scenario.words import OF_REPAIR
 
 if TYPE_CHECKING:
     from zsim.observe.pool_import.importing import ImportedPool
@@ -323,8 +324,7 @@ def _shows_gone(stated: Mapping[str, object]) -> bool:
 
 
 NO_REPAIR = ("scrub", "expand", "remove")
-OF_REPAIR = ("replace", "replace_in", "old_drive", "new_drive", "new_drive_size", "target", "second_at")
-"""Operations that replace nothing, and the fields of one that does."""
+"""Operations that replace nothing."""
 
 
 def given_names(given: object) -> tuple[str, ...]:

@@ -413,8 +413,7 @@ class Work(EnsembleResult):
         scores = np.array([each.scores for each in (*known, *candidates)] or [()])
         between = MIDDLE_BLOCKS * self.member_blocks // MEMBER_BLOCKS
         sizes = sorted({self.member_blocks, between, blocks, TILE_BLOCKS, self._answered_blocks})
-        commands = np.array([each.commands for each in self.ran])
-        work = self._surface.work(scores[: len(known)], commands, scores)
+        work = self._surface.work(scores, np.array([each.commands for each in self.ran]))
         chosen = self._surface.most_telling(self._runs(), scores, sizes, budget, work)
         chosen = chosen[: max(1, MOST_MEMBERS - self.worlds)]
 

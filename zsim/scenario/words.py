@@ -26,6 +26,8 @@ SHARES = (
     "fill", "vdev_fills", "frag", "vdev_frags", "special_added_at", "rewritten", "second_at", "precision",
 )  # fmt: skip
 """Fields that are shares, written as percentages."""
+OF_REPAIR = ("replace", "replace_in", "old_drive", "new_drive", "new_drive_size", "target", "second_at")
+"""Fields about what is replaced, of an operation that replaces something."""
 
 
 def in_words(field: str) -> str:

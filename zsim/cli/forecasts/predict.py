@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from zsim.cli.begins import now
 from zsim.cli.common import notice, printed_anyway, progress, show
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import scenario_from, scenario_options, take_files
@@ -13,8 +14,6 @@ from zsim.cli.help import GroupedCommand
 from zsim.cli.loudness import begin_telling
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from rich.console import RenderableType
 
     from zsim.prediction.answer.prediction import Prediction
@@ -90,13 +89,6 @@ def command(
             from zsim.report.page import save_prediction_page
 
             save_prediction_page(prediction, report)
-
-
-def now() -> datetime:
-    """Return when it would begin."""
-    from datetime import datetime
-
-    return datetime.now()
 
 
 def said(prediction: Prediction, why: bool, verbose: bool, quiet: bool) -> RenderableType:

@@ -11,23 +11,21 @@ from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.state import PastedPool, imported_pool, running_now, told_first
 from zsim.scenario.files import put_aside
 from zsim.scenario.model import Scenario
+from zsim.scenario.words import OF_REPAIR
 
 if TYPE_CHECKING:
     from zsim.observe.pool_import.importing import ImportedPool
     from zsim.planning.timeline.api import Printed
 
 REPAIRS = ("resilver", "rebuild", "scrub")
-OF_A_REPAIR = (
-    "operation", "bad_sectors", "replace", "replace_in", "old_drive", "new_drive", "new_drive_size", "target",
-    "second_at",
-)  # fmt: skip
+OF_ANOTHER = ("operation", "bad_sectors", *OF_REPAIR)
 """Fields that state another repair than the one that runs."""
 
 
 def asks_what_is_left(inputs: RiskInputs, stated: Collection[str]) -> bool:
     """Tell whether a risk may be about what is left of a running repair: nothing states its duration."""
     told = inputs.hours is not None or inputs.mttr is not None or inputs.chosen_method != "chain"
-    return not told and not {*OF_A_REPAIR} & {*stated}
+    return not told and not {*OF_ANOTHER} & {*stated}
 
 
 def running_repair(

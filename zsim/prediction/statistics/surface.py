@@ -223,32 +223,32 @@ class ResponseSurface:
             np.exp(drawn),
         )
 
-    def work(self, scores: F64, commands: F64, candidates: F64) -> F64:
-        """Return how much work a block of each candidate's population is, as a multiple of the usual world's.
+    def work(self, scores: F64, commands: F64) -> F64:
+        """Return how much work a block of each world's population is, as a multiple of the usual world's.
 
         Worlds of small records have larger populations than others of nominally as many blocks.  Those of
         dRAIDs are as large as what is in flight asks for, whatever is nominal: all count alike.
 
         Parameters
         ----------
-        scores : ndarray of float, shape (runs, unknowns)
-            Standard normal scores of worlds that were run.
+        scores : ndarray of float, shape (worlds, unknowns)
+            Standard normal scores, of the worlds that were run first.
         commands : ndarray of float, shape (runs,)
             How much work these were, all on equally many blocks [child I/Os].
-        candidates : ndarray of float, shape (candidates, unknowns)
 
         Returns
         -------
-        ndarray of float, shape (candidates,)
+        ndarray of float, shape (worlds,)
             The mean of the runs of the same use over the median of all; a use that was not run counts as the
             heaviest that was.
         """
         if not len(commands) or kind_of(self.case.layout.data[0].kind).has_groups:
-            return np.ones(len(candidates))
-        uses, wanted = (points(self.case, self.inputs, each)["use"] for each in (scores, candidates))
-        of_use = {use: float(commands[uses == use].mean()) for use in np.unique(uses)}
+            return np.ones(len(scores))
+        uses = points(self.case, self.inputs, scores)["use"]
+        ran = uses[: len(commands)]
+        of_use = {use: float(commands[ran == use].mean()) for use in np.unique(ran)}
         heaviest = max(of_use.values())
-        return np.array([of_use.get(use, heaviest) for use in wanted]) / median(commands)
+        return np.array([of_use.get(use, heaviest) for use in uses]) / median(commands)
 
     def most_telling(
         self,
