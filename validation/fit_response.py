@@ -141,7 +141,7 @@ def ran(number: int) -> dict[str, Any]:
     case = case_of(Scenario.from_dict(stated))
     inputs = unknowns(case)
     at: list[dict[str, np.ndarray]] = []
-    blocks, seconds, worlds = [], [], []
+    blocks, seconds, worlds, clients = [], [], [], []
     members = draw_members(inputs, number * 10, max(count for _, count, _ in RUNS))
     scores = [even(inputs, each.scores) for each in members]
     for size, count, first in RUNS:
@@ -150,12 +150,13 @@ def ran(number: int) -> dict[str, Any]:
             seeded = dataclasses.replace(case, seed=1_000_003 * step + 77 * number + size)
             world = in_world(seeded, member_at(inputs, scores[place])) if inputs else seeded
             try:
-                time_s = run_world(world, size, plane_model).time_s
+                result = run_world(world, size, plane_model)
             except (ZsimError, HistoryError):
                 continue
             at.append(points(case, inputs, np.array([scores[place] if inputs else ()])))
             blocks.append(size)
-            seconds.append(time_s)
+            seconds.append(result.time_s)
+            clients.append(result.clients)
             worlds.append(place)
     columns = {name: np.concatenate([each[name] for each in at]).tolist() for name in at[0]}
     return {
@@ -165,6 +166,7 @@ def ran(number: int) -> dict[str, Any]:
         "blocks": blocks,
         "worlds": worlds,
         "seconds": seconds,
+        "clients": clients,
     }
 
 
@@ -198,7 +200,7 @@ class Ran:
         blocks = np.array(data["blocks"], dtype=float)
         worlds = np.array(data.get("worlds", range(len(blocks))))
         self.has_pairs = len(np.unique(worlds)) < len(worlds)
-        self.runs = Runs(worlds, self.at["use"], blocks)
+        self.runs = Runs(worlds, self.at["use"], blocks, np.array(data.get("clients", np.zeros(len(blocks)))))
         self.rows = design(self.at, blocks)
         self.logs = np.log(data["seconds"]) - self.at["data"]
         self.kind = np.array(list(self.kind_of.values()))

@@ -261,11 +261,14 @@ def test_worlds_run_larger_are_learned_of_with_what_is_unknown_in_them(
     made.members, made._learn = members, lambda: None
     made._baselines = baselines([90.0, 110.0])
     made._take_larger()
-    assert made.larger == [RanWorld((-1.5,), LARGE_BLOCKS, 90.0), RanWorld((0.5,), LARGE_BLOCKS, 110.0)]
+    assert made.larger == [
+        RanWorld((-1.5,), LARGE_BLOCKS, 90.0, 0.009),
+        RanWorld((0.5,), LARGE_BLOCKS, 110.0, 0.011),
+    ]
     made._places, made.members = [], ()
     made.middle = SimpleNamespace(blocks=77)
     made._take_larger()
-    assert made.larger == [RanWorld((), 77, 90.0), RanWorld((), 77, 110.0)]
+    assert made.larger == [RanWorld((), 77, 90.0, 0.009), RanWorld((), 77, 110.0, 0.011)]
 
 
 def test_what_was_learned_is_told_for_small_populations_and_the_level_between() -> None:

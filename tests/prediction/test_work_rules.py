@@ -18,7 +18,7 @@ from zsim.prediction.groups import lost_when_moved
 from zsim.prediction.inputs.ensemble import Unknown, draw_members
 from zsim.prediction.inputs.population import NoRoomError, miniature
 from zsim.prediction.runs import middle_world as middle
-from zsim.prediction.runs.member import BLOCK_COMMANDS, MemberResult
+from zsim.prediction.runs.member import BLOCK_COMMANDS, CLIENT_SCATTER, MemberResult
 from zsim.prediction.runs.one_tile import run_world
 from zsim.prediction.statistics.level import SPREAD, WEIGHT, DurationLevel, of_size
 from zsim.prediction.statistics.sampling import student
@@ -113,7 +113,10 @@ def test_chance_is_another_in_every_world_and_its_counterpart_has_the_same(
 
 
 def baselines(times: list[float], scale: float = 10.0) -> list[Any]:
-    return [SimpleNamespace(result=SimpleNamespace(time_s=time, scale=scale)) for time in times]
+    return [
+        SimpleNamespace(result=SimpleNamespace(time_s=time, scale=scale, clients=time / 1e4))
+        for time in times
+    ]
 
 
 @pytest.mark.parametrize("excess", [0.3, -0.2, 1.0])
@@ -342,6 +345,24 @@ def test_of_worlds_that_are_much_work_fewer_are_run(
     monkeypatch.setattr(working, "replace", lambda kept, **changes: kept)
     made._run_more(range(len(made.members)))
     assert (len(made.members), len(made.small), len(made.ran)) == (count,) * 3
+
+
+@pytest.mark.parametrize(
+    ("kinds", "reads", "expected"),
+    [
+        (("mechanical", "mechanical"), 40, CLIENT_SCATTER / 20.0),
+        (("flash", "mechanical"), 40, CLIENT_SCATTER / 20.0),
+        (("flash", "flash"), 40, 0.0),
+        (("mechanical", "mechanical"), 0, 0.0),
+    ],
+)
+def test_clients_of_disks_move_a_run_the_less_the_longer_it_is(
+    kinds: tuple[str, ...], reads: int, expected: float
+) -> None:
+    run = SimpleNamespace(end=20.0, client_reads=reads)
+    model = SimpleNamespace(leaves=[SimpleNamespace(drive=SimpleNamespace(kind=kind)) for kind in kinds])
+    found = MemberResult(1e5, 0.0, 1e5, 0.0, 5000.0, run, model)  # type: ignore[arg-type]
+    assert found.clients == pytest.approx(expected)
 
 
 def test_the_work_of_a_world_is_its_child_ios_and_what_laying_out_its_blocks_is_worth() -> None:

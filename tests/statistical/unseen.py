@@ -37,6 +37,8 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "loaded": {"layout": "raidz1x5", "fill": 0.5, "load": [{"kind": "random-read", "rate": 20}]},
 }
 SHARES = (0.1, 0.5, 0.9)
+COLUMNS = ("scores", "blocks", "times", "clients")
+"""Of the runs of an answer."""
 
 
 def answered(stated: dict[str, Any]) -> dict[str, Any]:
@@ -44,19 +46,20 @@ def answered(stated: dict[str, Any]) -> dict[str, Any]:
     work = _Answer(case_of(Scenario.from_dict(stated)), lambda share, what: None)
     work.run()
     ran = work._runs()
-    runs = {"scores": ran.scores.tolist(), "blocks": ran.blocks.tolist(), "times": ran.times.tolist()}
+    runs = {name: np.broadcast_to(getattr(ran, name), len(ran.times)).tolist() for name in COLUMNS[1:]}
+    runs["scores"] = ran.scores.tolist()
     return {"q": work.quantiles, "half": work.half_width, "drawn": len(work.small), **runs}
 
 
 def together(rows: Sequence[dict[str, Any]]) -> WorldRuns:
     """Return the runs of answers in one."""
-    return WorldRuns(*(np.concatenate([row[name] for row in rows]) for name in ("scores", "blocks", "times")))
+    return WorldRuns(*(np.concatenate([row[name] for row in rows]) for name in COLUMNS))
 
 
 def over(surface: ResponseSurface, ran: WorldRuns, rows: np.ndarray) -> np.ndarray:
     """Return the logarithm of the duration in the worlds of the surface."""
     at = points(surface.case, surface.inputs, ran.scores)
-    seen, runs = design(at, ran.blocks), Runs(_worlds(ran.scores), at["use"], ran.blocks)
+    seen, runs = design(at, ran.blocks), Runs(_worlds(ran.scores), at["use"], ran.blocks, ran.clients)
     away = np.log(ran.times) - at["data"] - seen @ surface.slopes
     known = surface.prior.conditioned_on(seen, runs, away)
     return rows @ surface.slopes + surface.data + surface.prior.expected(rows, known)

@@ -47,8 +47,8 @@ SHORT_FORWARD = 512 * 1024
 MAX_SLOTS = 1 << 16
 # Bins of what clients wait, and in how many a doubling is divided (`leaf_rules.wait_bin`).
 LATENCY_BINS, BINS_A_DOUBLING = 640, 16
-# Seeds of the clients of one group lie so far apart.
-CLIENT_SEED_STEP = 7919
+# What clients draw: where they read, and how long they pause.
+PLACES, PAUSES = 0, 1
 
 
 # Counters of a leaf.

@@ -312,10 +312,11 @@ class Work(EnsembleResult):
 
     def _runs(self) -> WorldRuns:
         """Return all runs of possible worlds, those on small populations first."""
-        small = zip(self.members, self.small, strict=False)
-        return runs_of(
-            [*(RanWorld(each.scores, self.member_blocks, time) for each, time in small), *self.larger]
-        )
+        small = [
+            RanWorld(each.scores, self.member_blocks, time, ran.clients)
+            for each, time, ran in zip(self.members, self.small, self.ran, strict=False)
+        ]
+        return runs_of([*small, *self.larger])
 
     def _weigh(self) -> None:
         """Weigh the evidence once more, with what the worlds near the median show on larger populations."""
@@ -422,7 +423,8 @@ class Work(EnsembleResult):
             if score:
                 case = in_world(case, member_at(self.inputs, score))
             with contextlib.suppress(NoRoomError):
-                self.larger.append(RanWorld(score, size, run_world(case, size, plane_model).time_s))
+                ran = run_world(case, size, plane_model)
+                self.larger.append(RanWorld(score, size, ran.time_s, ran.clients))
             self._report_larger(0.0, math.log(len(self.larger)) / math.log(max(2, MOST_MEMBERS)))
         self._learn()
 
@@ -501,7 +503,12 @@ class Work(EnsembleResult):
         blocks = self._baseline_blocks
         places = self._places or range(len(self._baselines))
         self.larger = [
-            RanWorld(self.members[place].scores if self.members else (), blocks, baseline.result.time_s)
+            RanWorld(
+                self.members[place].scores if self.members else (),
+                blocks,
+                baseline.result.time_s,
+                baseline.result.clients,
+            )
             for place, baseline in zip(places, self._baselines, strict=False)
         ]
         self._learn()

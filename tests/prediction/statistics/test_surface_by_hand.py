@@ -367,6 +367,27 @@ def test_a_world_that_counts_little_tells_little_if_it_is_run_again(monkeypatch:
         assert chosen == ((1.0,), TILE)
 
 
+def test_a_run_that_clients_move_much_counts_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two runs of a world the mean is by their variances: 0.01 of chance, and 0.03 of clients beside."""
+    made = known_surface({"seek": 0.0}, {}, chance=0.01)
+    monkeypatch.setattr(SlopePrior, "weights", lambda *given: np.ones(2))
+    made.prior = replace(made.prior, lack=0.0, drift=0.0)
+    logs = math.log(1e5), math.log(1e5) + 0.4
+    found = made.estimate(
+        runs_of([RanWorld((0.0,), TILE, math.exp(logs[0])), RanWorld((0.0,), TILE, math.exp(logs[1]), 0.03)])
+    )
+    assert math.log(found.expected[0]) == pytest.approx(logs[0] + 0.4 * 0.01 / (0.01 + 0.04))
+
+
+def test_clients_move_larger_populations_less_and_worlds_without_a_load_not_at_all() -> None:
+    known = runs_of([RanWorld((0.0,), SMALL, 1e5, 0.02), RanWorld((0.0,), TILE, 1e5, 0.0)])
+    blocks = np.array([SMALL, TILE, SMALL, 4 * SMALL, SMALL], float)
+    found = surface._of_clients(known, np.array([1.0, 0.0, 1.0, 1.0, 0.0]), blocks)
+    assert found == pytest.approx([0.02, 0.0, 0.02, 0.005, 0.0])
+    idle = runs_of([RanWorld((0.0,), SMALL, 1e5), RanWorld((0.0,), TILE, 1e5)])
+    assert not surface._of_clients(idle, np.ones(5), blocks).any()
+
+
 def test_what_is_left_is_spent_to_the_last_block() -> None:
     """Chance falls with the blocks, so that large populations tell more a block; there is room for one."""
     made = known_surface({"seek": 0.0}, {}, chance=0.0, of_size=0.01)

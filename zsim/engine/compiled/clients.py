@@ -6,13 +6,15 @@ from math import log
 
 from zsim.base.arrays import Table
 from zsim.base.jit import njit, word_of
-from zsim.drives.physics.draws import mixed
+from zsim.drives.physics.draws import evenly
 from zsim.engine.codes import (
     FLAG_NORMAL,
     FOREVER,
     LATENCY_BINS,
     META_IN_FLIGHT,
     META_PRESENT,
+    PAUSES,
+    PLACES,
     SYNC_READ,
     SYNC_WRITE,
 )
@@ -58,7 +60,7 @@ def client_reads(table: Table, client_number: int) -> None:
     if client.off != 0:
         return
     if client.mode == RANDOM_READ:
-        client.pick = int(mixed(client.seed, 2 * client.count) * client.items)
+        client.pick = int(evenly(client.seed, PLACES, client.count) * client.items)
     else:
         client.pick, client.place = client.place, (client.place + client.blocks) % client.items
     client.started = general.now
@@ -149,13 +151,14 @@ def client_thinks(table: Table, client_number: int) -> None:
 
     Notes
     -----
-    The time is ``-log(u) * client.think`` [s], u the next number of the client's own stream (`mixed` of its
-    seed and a counter), so that it does not depend on what other clients drew.  Clients that think and wait
-    in turn are a closed system: Schroeder, Wierman and Harchol-Balter, NSDI 2006.
+    The time is ``-log(u) * client.think`` [s], u the next of the client's own numbers in the sequence of its
+    group (`evenly`), so that it does not depend on what other clients drew, and so that a population that is
+    through in seconds sees clients as busy as a pool in days.  Clients that think and wait in turn are a
+    closed system: Schroeder, Wierman and Harchol-Balter, NSDI 2006.
     """
     general, client = general_of(table)[0], clients_of(table)[client_number]
-    think = -log(mixed(client.seed, 2 * client.count + 1)) * client.think
-    client.count += 1
+    think = -log(evenly(client.seed, PAUSES, client.count)) * client.think
+    client.count += client.among
     set_event(table, client_slot(table, client_number), general.now + think)
 
 

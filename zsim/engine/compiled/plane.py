@@ -12,7 +12,6 @@ from zsim.base.arrays import Rows
 from zsim.base.jit import on_table
 from zsim.engine.codes import (
     BUDGET,
-    CLIENT_SEED_STEP,
     MAX_CACHED,
     MAX_SLOTS,
     META_ABSENT,
@@ -163,7 +162,7 @@ class CompiledPlane:
             numbers = np.arange(group.count)
             items = log if group.kind == "sync-write" else readable
             rows["think"], rows["mode"] = group.think_s, CLIENT_MODES[group.kind]
-            rows["seed"] = group.seed + CLIENT_SEED_STEP * numbers
+            rows["seed"], rows["count"], rows["among"] = group.seed, numbers, group.count
             rows["blocks"], rows["group"] = group.blocks, number
             rows["first"], rows["items"] = (readable if group.kind == "sync-write" else 0), max(1, items)
             rows["place"], rows["awaits"] = numbers * items // group.count, -1

@@ -240,8 +240,10 @@ class ClientRecord:
     think: Float64
     started: Float64
     latency: Float64
+    # Of its group, the number of its next draw, and how many clients draw in turn.
     seed: Int64
     count: Int64
+    among: Int64
     left: Int64
     # What it does, how many blocks a request has, its part of the client items, and where it is in it.
     mode: Int64

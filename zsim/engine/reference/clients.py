@@ -8,8 +8,8 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.drives.physics.draws import mixed
-from zsim.engine.codes import FLAG_NORMAL, SYNC_READ, SYNC_WRITE
+from zsim.drives.physics.draws import evenly
+from zsim.engine.codes import FLAG_NORMAL, PAUSES, PLACES, SYNC_READ, SYNC_WRITE
 from zsim.engine.leaf_rules import wait_bin
 from zsim.engine.model import ClientModel
 from zsim.engine.reference.clock import Signal, Steps
@@ -29,7 +29,8 @@ class Client:
         Place of its thinking in the order of events.
     model : ClientModel
         What it does.
-    seed : int
+    number : int
+        Which of its group.
     items : sequence of Item
         What it reads or writes.
     place : int
@@ -46,7 +47,7 @@ class Client:
         shared: Shared,
         slot: int,
         model: ClientModel,
-        seed: int,
+        number: int,
         items: Sequence[Item],
         place: int,
         vdevs: Sequence[VdevProcess],
@@ -54,10 +55,10 @@ class Client:
         waits: NDArray[np.int64],
     ) -> None:
         self.metadata = metadata
-        self.shared, self.model, self.seed, self.items, self.vdevs = shared, model, seed, items, vdevs
+        self.shared, self.model, self.items, self.vdevs = shared, model, items, vdevs
         self.place, self.waits = place, waits
         self.answered, self.latency = 0, 0.0
-        self.count = 0
+        self.count = number
         self.left = 0
         self.off = False
         self.slot = slot
@@ -83,13 +84,13 @@ class Client:
 
     def _think_s(self) -> float:
         """Return how long it thinks next: an exponential time [s]."""
-        think = -log(mixed(self.seed, 2 * self.count + 1)) * self.model.think_s
-        self.count += 1
+        think = -log(evenly(self.model.seed, PAUSES, self.count)) * self.model.think_s
+        self.count += self.model.count
         return think
 
     def _ask(self) -> None:
         if self.model.kind == "random-read":
-            first = int(mixed(self.seed, 2 * self.count) * len(self.items))
+            first = int(evenly(self.model.seed, PLACES, self.count) * len(self.items))
         else:
             first, self.place = self.place, (self.place + self.model.blocks) % len(self.items)
         wanted = [self.items[(first + block) % len(self.items)] for block in range(self.model.blocks)]

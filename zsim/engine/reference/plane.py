@@ -23,7 +23,6 @@ from zsim.drives.physics.mechanics import DriveRecord, drive_table
 from zsim.engine.codes import (
     BUDGET,
     CACHE_NONE,
-    CLIENT_SEED_STEP,
     EXIT_BUDGET,
     EXIT_DRAINED,
     EXIT_EPOCH,
@@ -193,10 +192,9 @@ class ReferencePlane:
         for waits, group in zip(self._waits, self.model.clients, strict=True):
             items = log if group.kind == "sync-write" else readable
             for number in range(group.count):
-                seed = group.seed + CLIENT_SEED_STEP * number
                 place = number * len(items) // group.count
                 self.clients.append(
-                    Client(self.shared, slot, group, seed, items, place, self.vdevs, self.metadata, waits)
+                    Client(self.shared, slot, group, number, items, place, self.vdevs, self.metadata, waits)
                 )
                 slot += 1
         self.streams = [Stream(self.shared, slot + n, self.metadata, self.vdevs) for n in range(streams)]

@@ -24,7 +24,7 @@ from zsim.prediction.runs.rebuilding import cursors_of, sampled_metaslabs, scale
 from zsim.prediction.runs.sampling.rhythm import quiet_end
 from zsim.scenario.releases.profile import ReleaseProfile
 
-BLOCK_COMMANDS = constant("work.block_commands")
+BLOCK_COMMANDS, CLIENT_SCATTER = constant("work.block_commands"), constant("clients.scatter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,15 @@ class MemberResult:
     def span_s(self) -> float:
         """In how long the run has done what it counted [s]."""
         return max(self.run.end if self.worked_s is None else self.worked_s, 1e-9)
+
+    @property
+    def clients(self) -> float:
+        """By which squared scale it moves the logarithm of the duration when and where clients ask of disks.
+
+        It is a mean over so many seconds of what depends on their last requests.
+        """
+        disks = any(leaf.drive.kind == "mechanical" for leaf in self.model.leaves)
+        return CLIENT_SCATTER / self.span_s if disks and self.run.client_reads else 0.0
 
     @property
     def commands(self) -> float:

@@ -253,7 +253,7 @@ class SlopePrior:
         ndarray of float, shape (runs, runs)
             Of the logarithms of the durations.
         """
-        found = self.of_worlds(ran, ran) + np.diag(self.of_chance(ran.use, ran.blocks))
+        found = self.of_worlds(ran, ran) + np.diag(self.of_chance(ran.use, ran.blocks) + ran.clients)
         return as_weighed(found, weights, weights)
 
     def conditioned_on(self, rows: F64, ran: Runs, away: F64, begin: F64 | None = None) -> Conditioned:
@@ -372,11 +372,24 @@ def as_weighed(covariance: F64, left: F64, right: F64) -> F64:
 
 
 class Runs(NamedTuple):
-    """Of runs their worlds (equal numbers are the same), the places of their uses, their blocks."""
+    """What is known of runs before they are looked at.
+
+    Attributes
+    ----------
+    world : ndarray of int64, shape (runs,)
+        Equal numbers are the same world.
+    use : ndarray of int64, shape (runs,)
+        Places in `USES`.
+    blocks : ndarray of float, shape (runs,)
+        Of the populations.
+    clients : ndarray of float, shape (runs,), or float
+        Squared scale by which it moves the logarithm of a duration when and where clients ask.
+    """
 
     world: NDArray[np.int64]
     use: F64
     blocks: F64
+    clients: F64 | float = 0.0
 
 
 class OpenLevel(NamedTuple):

@@ -60,25 +60,41 @@ class WorldRuns:
         Of their populations.
     times : ndarray of float, shape (runs,)
         [s]
+    clients : ndarray of float, shape (runs,), or float
+        Squared scale by which it moves the logarithm of each when and where clients asked.
     """
 
     scores: F64
     blocks: F64
     times: F64
+    clients: F64 | float = 0.0
 
 
 class RanWorld(NamedTuple):
-    """A run of a possible world: its scores, the blocks of its population, its duration [s]."""
+    """A run of a possible world.
+
+    Attributes
+    ----------
+    scores : tuple of float
+        Standard normal scores.
+    blocks : int
+        Of its population.
+    time_s : float
+        Its duration [s].
+    clients : float
+        See `WorldRuns`.
+    """
 
     scores: tuple[float, ...]
     blocks: int
     time_s: float
+    clients: float = 0.0
 
 
 def runs_of(ran: Sequence[RanWorld]) -> WorldRuns:
     """Return runs as arrays."""
-    scores, blocks, times = zip(*ran, strict=True)
-    return WorldRuns(np.array(scores), np.array(blocks, dtype=np.float64), np.array(times))
+    scores, blocks, times, clients = zip(*ran, strict=True)
+    return WorldRuns(np.array(scores), np.array(blocks, dtype=np.float64), np.array(times), np.array(clients))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +209,7 @@ class ResponseSurface:
         drawn, each with a stratum of what is its own.
         """
         at = points(self.case, self.inputs, ran.scores)
-        runs = Runs(_worlds(ran.scores), at["use"], ran.blocks)
+        runs = Runs(_worlds(ran.scores), at["use"], ran.blocks, ran.clients)
         answered = runs._replace(blocks=np.full(len(ran.blocks), self.blocks))
         seen, here = design(at, runs.blocks), design(at, answered.blocks)
         away = np.log(ran.times) - at["data"] - seen @ self.slopes
@@ -291,7 +307,8 @@ class ResponseSurface:
         whole[: len(blocks), : len(blocks)] += as_weighed(
             self.prior.of_worlds(every, every), weights, weights
         )
-        chance = self.prior.of_chance(at["use"], blocks) / weights
+        clients = _of_clients(ran, at["load"], blocks)
+        chance = (self.prior.of_chance(at["use"], blocks) + clients) / weights
         known = with_open_level(whole[:count, :count] + np.diag(chance[:count]))
         left = known.left(whole[count:, count:], whole[count:, :count])
         blocks, chance = blocks[count:], chance[count:]
@@ -310,6 +327,17 @@ class ResponseSurface:
             left = left - np.outer(column, column) / (left[place, place] + chance[place])
             spent += float(costs[place])
         return found
+
+
+def _of_clients(ran: WorldRuns, load: F64, blocks: F64) -> F64:
+    """Return the squared scale by which clients move runs: known ones, then those that may be run."""
+    known = np.broadcast_to(ran.clients, len(ran.blocks))
+    beside = known > 0.0
+    found = np.zeros(len(blocks))
+    if beside.any():
+        found = np.where(load > 0.0, np.median((known * ran.blocks)[beside]) / blocks, 0.0)
+    found[: len(known)] = known
+    return found
 
 
 def _worlds(scores: F64) -> NDArray[np.int64]:
