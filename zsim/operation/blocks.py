@@ -49,8 +49,8 @@ def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
     vdevs, rebuilds = damaged_vdevs(setup.model), setup.operation == "rebuild"
     none = np.zeros(0, np.int64)
     # A rebuild goes by ranges: of half a million small blocks a walk is 20 MB, and their items, which clients
-    # alone ask for, are 100 MB.
-    if rebuilds and setup.model.client_count == 0:
+    # alone may ask for, are 100 MB.
+    if rebuilds and (setup.model.client_count == 0 or setup.asked is not None):
         return ScanTables(None, Program(none, none), plain_items(none, none, none), None, none, None)
     wanted = None if rebuilds else wanted_blocks(setup)
     items = scan_items(
@@ -97,7 +97,8 @@ def _same_tables(left: RunSetup, right: RunSetup) -> bool:
 
     def decides(setup: RunSetup) -> tuple[object, ...]:
         release, vdevs = setup.release, damaged_vdevs(setup.model)
-        rules = (release.column_test, plain_prefetch(release), setup.collects, setup.model.client_count == 0)
+        read = setup.model.client_count == 0 or setup.asked is not None
+        rules = (release.column_test, plain_prefetch(release), setup.collects, read)
         return (setup.operation, setup.seed, setup.imported, setup.part, id(setup.visited), vdevs, *rules)
 
     alike = decides(left) == decides(right) and len(left.blocks) == len(right.blocks)
@@ -164,10 +165,10 @@ class ScanBlocks:
         """Return what clients read: data blocks, of which there are other items where they lie elsewhere."""
         if self.setup.model.client_count == 0:
             return np.zeros(0, np.int64)
-        rows = np.flatnonzero(~self.setup.blocks.is_metadata).astype(np.int64, copy=False)
         asked = self.setup.asked
         if asked is None:
-            return rows
+            return np.flatnonzero(~self.setup.blocks.is_metadata).astype(np.int64, copy=False)
+        rows = np.flatnonzero(~asked.is_metadata)
         first, vdevs = len(self.items), damaged_vdevs(self.setup.model)
         self.items = joined_items(
             self.items, scan_items(asked.take(rows), seed=self.setup.seed, vdevs=vdevs, part=self.setup.part)

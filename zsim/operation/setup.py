@@ -100,7 +100,7 @@ class RunSetup:
     visited : BlockTable, optional
         The same blocks at the places where the metadata phase of a sorted scan finds them, if they differ.
     asked : BlockTable, optional
-        The same blocks at the places where clients find them, if they differ.
+        What clients read, where they find it, if it is not these blocks at their places.
     part : bool
         Whether the blocks stand for a part of a pool: what there is once is not read.
     timeline : tuple of Replace, Pause or SetTunable

@@ -30,6 +30,7 @@ from zsim.pool.recipes.recipe import Growth, TopLevel
 from zsim.pool.simulator.files import expansion
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.groups import degraded_share, with_degraded_groups
+from zsim.prediction.inputs.asked import on_all_vdevs
 from zsim.prediction.inputs.room import make_room
 from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import NORMAL, kind_of
@@ -122,7 +123,8 @@ class WorldPopulation:
     written : int
         Blocks that were written to lay it out, those that are gone and those of other tries among them.
     asked : BlockTable, optional
-        The blocks where clients find them: anywhere, while a scan is in few places at a time.
+        What clients read, where they find it: anywhere, while a scan is in few places at a time, and on all
+        data vdevs, also on those that the population has nothing on.
     note : str
         In what the miniature is not what was asked for; empty if it is.
     """
@@ -225,6 +227,8 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     busy = bool(case.load or case.timed) if by_birth else far is not None and _is_busy(case)
     asked = _moved(case, levels, table, spread_by_metaslab) if busy else None
     table = far if far is not None and by_birth else table
+    if case.load or case.timed:
+        asked = _asked(case, asked or table, table)
     data = case.layout.places_of(NORMAL)
     simulated = [number for number in pool.vdevs if number in data]
     held = sum(int(table.dva_asize[table.dva_vdev == number].sum()) for number in simulated)
@@ -240,6 +244,12 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
         pool.written,
         asked,
     )
+
+
+def _asked(case: Case, found: BlockTable, table: BlockTable) -> BlockTable | None:
+    """Return what clients read, where it is not the blocks of a population at their places."""
+    found = on_all_vdevs(found, case.layout.vdevs)
+    return found if found is not table or case.operation == "rebuild" else None
 
 
 def in_heaps(case: Case, pool: WorldPopulation) -> BlockTable:

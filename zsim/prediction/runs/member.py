@@ -261,6 +261,7 @@ def _rebuild_member(case: Case, pool: WorldPopulation, model: PlaneModel) -> Mem
         operation="rebuild",
         memory=case.memory,
         cursors=cursors_of(pool),
+        asked=pool.asked,
         seed=case.seed,
         plane=plane_of(case),
         metaslab_shift=sample.metaslab_shift,
