@@ -130,10 +130,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("answers", type=Path, help="kept here, so that it can go on later")
     parser.add_argument("--seeds", type=int, default=40)
+    parser.add_argument("--only", nargs="*", choices=list(SCENARIOS), default=list(SCENARIOS))
     chosen = parser.parse_args()
     lines = chosen.answers.read_text(encoding="utf-8").splitlines() if chosen.answers.exists() else []
     known = {(row["name"], row["seed"]): row for row in map(json.loads, lines)}
-    for name, stated in SCENARIOS.items():
+    for name in chosen.only:
+        stated = SCENARIOS[name]
         for seed in range(1, chosen.seeds + 1):
             if (name, seed) not in known:
                 row = {"name": name, "seed": seed, **answered({**stated, "seed": seed})}

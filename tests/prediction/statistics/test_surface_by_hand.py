@@ -638,7 +638,7 @@ def test_a_drive_is_taken_offline_only_where_that_saves_enough() -> None:
     ("stated", "expected"),
     [
         ({}, "sorted"),
-        ({"load": "20reads/s"}, "loaded"),
+        ({"load": "20reads/s"}, "sorted"),
         ({"load": "none"}, "sorted"),
         ({"layout": "raidz2x10", "recordsize": "16K", "load": "20reads/s"}, "small_records"),
         ({"write_cache": False}, "uncached"),

@@ -30,7 +30,6 @@ F64 = NDArray[np.float64]
 BEYOND = {
     "sorted": constant("response.beyond_sorted"),
     "uncached": constant("response.beyond_uncached"),
-    "loaded": constant("response.beyond_loaded"),
     "small_records": constant("response.beyond_small_records"),
     "groups": constant("response.beyond_groups"),
     "shingled": constant("response.beyond_shingled"),
@@ -143,8 +142,7 @@ def _error_class(case: Case, kind: Mapping[str, float]) -> str:
     if kind["groups"] > 0.0:
         return "groups" if has_small_records or case.load else "sorted"
     is_wide = case.layout.data[0].children >= WIDE and kind["replicated"] == 0.0
-    beside = "loaded" if case.load else "sorted"
-    return "small_records" if has_small_records and is_wide else beside
+    return "small_records" if has_small_records and is_wide else "sorted"
 
 
 class ResponseSurface:
