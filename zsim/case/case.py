@@ -283,16 +283,21 @@ class Case:
     def first_vdev_share(self) -> float:
         """Share of ALLOC that lies on the first vdev, the one under repair [1].
 
-        As the fills of the vdevs have it (`Scenario.vdev_fills`), else all data vdevs are as full: ZFS fills
-        them in proportion to their space (OpenZFS metaslab_bias_enabled).  A vdev of another class counts as
-        one of all that store something.
+        A vdev of another class counts as one of all that store something.
         """
-        if self.repairs_class:
-            return 1.0 / len(self.layout.stored)
+        return 1.0 / len(self.layout.stored) if self.repairs_class else self.data_shares[0]
+
+    @property
+    def data_shares(self) -> tuple[float, ...]:
+        """Share of ALLOC that lies on each data vdev [1].
+
+        As the fills of the vdevs have it (`Scenario.vdev_fills`), else all are as full: ZFS fills them in
+        proportion to their space (OpenZFS metaslab_bias_enabled).
+        """
         sizes = vdev_sizes(self.layout, self.drive_size, self.release)
         fills = (1.0,) * len(sizes) if self.scenario.vdev_fills is None else self.scenario.led_fills
         held = [fill * size for fill, size in zip(fills, sizes, strict=True)]
-        return held[0] / math.fsum(held)
+        return tuple(each / math.fsum(held) for each in held)
 
     @property
     def largest_record(self) -> int:

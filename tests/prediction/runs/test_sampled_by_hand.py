@@ -365,6 +365,20 @@ def test_what_follows_is_estimated_of_the_stream_that_takes_longest() -> None:
     assert (empty.covered, empty.rest.total, empty.rest.error) == (1.0, 0.0, 0.0)
 
 
+@pytest.mark.parametrize(("hardware", "expected"), [((0, 1), 400.0), ((0, 0), 250.0)])
+def test_windows_tell_of_streams_on_the_same_hardware_alone(
+    monkeypatch: pytest.MonkeyPatch, hardware: tuple[int, int], expected: float
+) -> None:
+    """Of a hundred operations each takes 1 s in one vdev and 4 s in the other: the last is through at 400 s."""
+    fast, slow = stream([1.0] * 100), stream([1.0] * 100)
+    for each, seconds in ((fast, 10.0), (slow, 40.0)):
+        each.found = [(start, seconds, number) for number, start in enumerate((20, 40, 60, 80))]
+    monkeypatch.setattr(SampledRun, "_hardware", lambda run, number: (hardware[number],))
+    run = sampled(fast, slow, length=10)
+    run._estimate()
+    assert run.rest.total == pytest.approx(expected)
+
+
 def test_the_course_of_the_whole_goes_with_the_cost_of_its_operations() -> None:
     """Bytes alone cost: half of the blocks hold three quarters of them."""
     run = sampled(

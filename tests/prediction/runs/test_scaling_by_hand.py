@@ -269,7 +269,9 @@ def test_a_rebuild_is_what_its_copying_and_its_waits_take(monkeypatch: pytest.Mo
     monkeypatch.setattr(member, "Run", Copying)
     monkeypatch.setattr(member, "scaled_rebuild", lambda run, given: (80.0, 20.0, 3.0))
     one = case(layout="mirror2", operation="rebuild")
-    found = member.run_member(one, pool=MINIATURE, model="plane")  # type: ignore[arg-type]
+    pool: Any = SimpleNamespace(**{**vars(MINIATURE), "asked": "what clients read"})
+    found = member.run_member(one, pool=pool, model="plane")  # type: ignore[arg-type]
+    assert Copying.made[0].asked == "what clients read"
     assert reduced == [(("plane", 10.0, one.member.shingling, float(one.damaged_size)), True)]
     assert (found.time_s, found.visit_s, found.issue_s, found.sync_s) == (100.0, 0.0, 80.0, 20.0)
     assert (found.scale, found.model) == (3.0, "plane")

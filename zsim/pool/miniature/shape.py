@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -90,6 +91,8 @@ class MiniatureSize:
     turns : bool
         Whether metaslabs of a dRAID are no shorter than `SLAB_TURNS` turns of its children, unless there
         were fewer than `FEW_SLABS`.
+    wanted : tuple of int
+        Top-level vdevs that are to be among them, by their numbers.
     """
 
     blocks: int
@@ -98,6 +101,7 @@ class MiniatureSize:
     files: int = FILES_PER_POOL
     heaps: int = 0
     turns: bool = False
+    wanted: tuple[int, ...] = ()
 
 
 def miniature_of(recipe: PoolRecipe, history: HistoryRun, numbers: tuple[int, ...]) -> Miniature:
@@ -158,7 +162,9 @@ def reduce_recipe(
     if recipe.space <= room:
         return recipe, tuple(range(len(recipe.vdevs)))
     data, special = (_of_class(recipe, name) for name in (NORMAL, SPECIAL))
-    kept = [data[k] for k in _chosen_vdevs(len(data), data.index(vdev) if vdev in data else 0, size.vdevs)]
+    wanted = [data.index(number) for number in size.wanted]
+    chosen = _chosen_vdevs(len(data), data.index(vdev) if vdev in data else 0, size.vdevs, wanted)
+    kept = [data[k] for k in chosen]
     share = room / sum(recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count for number in kept)
     smallest = max(MIN_SLAB_BYTES, int(MIN_SLAB_BLOCKS * block_bytes))
     each, heaps, turns = size.slabs // len(kept), size.heaps, size.turns
@@ -226,10 +232,15 @@ def _in_pieces(recipe: PoolRecipe, room: float, stored: float, files: int) -> Po
     )
 
 
-def _chosen_vdevs(count: int, vdev: int, most: int) -> tuple[int, ...]:
-    """Return up to `most` vdev numbers, `vdev` first among equally spaced ones, ascending."""
+def _chosen_vdevs(count: int, vdev: int, most: int, wanted: Sequence[int] = ()) -> tuple[int, ...]:
+    """Return up to `most` vdev numbers, `vdev` first among equally spaced ones, ascending.
+
+    Those that are `wanted` stand in the place of others, and are all there.
+    """
     kept = min(count, most)
-    return tuple(sorted({(vdev + step * count // kept) % count for step in range(kept)}))
+    spaced = [(vdev + step * count // kept) % count for step in range(kept)]
+    chosen = list(dict.fromkeys([vdev, *wanted, *spaced]))
+    return tuple(sorted(chosen[: max(kept, len({vdev, *wanted}))]))
 
 
 def _reduce_vdev(

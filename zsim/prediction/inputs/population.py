@@ -32,6 +32,7 @@ from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.groups import degraded_share, with_degraded_groups
 from zsim.prediction.inputs.asked import on_all_vdevs
 from zsim.prediction.inputs.room import make_room
+from zsim.prediction.inputs.unlike import vdevs_apart
 from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import NORMAL, kind_of
 
@@ -228,13 +229,13 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     asked = _moved(case, levels, table, spread_by_metaslab) if busy else None
     table = far if far is not None and by_birth else table
     if case.load or case.timed:
-        asked = _asked(case, asked or table, table)
+        asked = _asked(case, table if asked is None else asked, table)
     data = case.layout.places_of(NORMAL)
     simulated = [number for number in pool.vdevs if number in data]
-    held = sum(int(table.dva_asize[table.dva_vdev == number].sum()) for number in simulated)
+    held = {number: int(table.dva_asize[table.dva_vdev == number].sum()) for number in simulated}
     return WorldPopulation(
         table,
-        case.alloc / len(data) / (held / len(simulated)),
+        case.alloc / _held_by_all(case, held),
         len(data) / len(simulated),
         levels[0],
         note,
@@ -244,6 +245,19 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
         pool.written,
         asked,
     )
+
+
+def _held_by_all(case: Case, held: Mapping[int, int]) -> float:
+    """Return what all data vdevs would hold if each held as much as the simulated ones of its shape [bytes].
+
+    One whose shape is not simulated holds as much for its share of the pool's space as these do.
+    """
+    data, vdevs, shares = case.layout.places_of(NORMAL), case.layout.vdevs, case.data_shares
+    whole, space = 0.0, math.fsum(shares[data.index(number)] for number in held)
+    for number, share in zip(data, shares, strict=True):
+        alike = [each for other, each in held.items() if vdevs[other] == vdevs[number]]
+        whole += sum(alike) / len(alike) if alike else sum(held.values()) * share / space
+    return whole
 
 
 def _asked(case: Case, found: BlockTable, table: BlockTable) -> BlockTable | None:
@@ -381,9 +395,11 @@ def pool_miniature(case: Case, *, blocks: int | None = None, heaps: int = 0) -> 
     They stand one by one, or in `heaps` heaps at least, see `zsim.pool.miniature.shape.reduce_recipe`.
     """
     stated = case.frag if case.release.fragmentation_table != "none" else None
+    apart = vdevs_apart(case)
     size = MiniatureSize(
         blocks or BLOCKS,
-        slabs=SLABS * min(len(case.layout.data), MAX_VDEVS),
+        slabs=SLABS * min(len(case.layout.data), max(MAX_VDEVS, len(apart))),
+        wanted=apart,
         files=SORTED_FILES if case.release.order == "sorted" else LEGACY_FILES,
         heaps=heaps,
         turns=_is_by_address(case),

@@ -8,7 +8,7 @@ they would be; slices, drains and the ends of transaction groups come as often a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 import numpy as np
@@ -487,35 +487,50 @@ class SampledRun:
         return [each for each in self.periods if each.whole] or self.periods
 
     def _estimate(self) -> None:
-        """Estimate what follows the beginning; of several streams, all windows tell of the longest."""
+        """Estimate what follows the beginning: it is over when the last of the streams is."""
         main = [stream for stream in self.streams if stream.found]
         if not main:
             # The beginning was all there is: a pool with next to nothing on it.
             self.covered, self.rest = 1.0, Estimate(0.0, 0.0, 1, np.zeros(1))
             return
-        seconds = np.array([each for stream in main for _, each, _ in stream.found])
-        periods = np.array([each for stream in main for _, _, each in stream.found])
+        count = sum(len(stream.found) for stream in main)
+        self.covered = min(1.0, count * self.length / self._left(main))
+        alike: dict[tuple[object, ...], list[SampledStream]] = {}
+        for number, stream in enumerate(self.streams):
+            if stream.found:
+                alike.setdefault(self._hardware(number), []).append(stream)
+        every = (each for streams in alike.values() for each in self._estimates(streams))
+        self.rest = max(every, key=lambda each: each.total)
+
+    def _hardware(self, number: int) -> tuple[object, ...]:
+        """Return what the pace of a stream depends on beside its blocks: the drives of its vdev, by name."""
+        if not self.sorted:
+            return ()
+        model = self.setup.model
+        vdev = model.vdevs[number]
+        read = [model.leaves[leaf] for leaf in vdev.read_leaf if leaf >= 0]
+        links = [model.links[leaf.link].name for leaf in read if leaf.link >= 0]
+        return vdev.kind, len(vdev.read_leaf), *sorted(leaf.name for leaf in read), *sorted(links)
+
+    def _estimates(self, streams: Sequence[SampledStream]) -> Iterator[Estimate]:
+        """Yield what each of some streams of like hardware takes: the windows of all tell of each."""
+        seconds = np.array([each for stream in streams for _, each, _ in stream.found])
+        periods = np.array([each for stream in streams for _, _, each in stream.found])
         known = []
-        for stream in main:
+        for stream in streams:
             starts = np.array([start for start, _, _ in stream.found])
             known.append(stream.known_at(starts + self.length) - stream.known_at(starts))
-        left = [self.plan.times * len(stream) - stream.head for stream in main]
-        self.covered = min(1.0, len(seconds) * self.length / self._left(main))
         covered = 0.0 if self.plan.times > 1.0 else self.covered
-        self.rest = max(
-            (
-                whole_from_windows(
-                    seconds,
-                    np.concatenate(known),
-                    self.plan.times * stream.known[-1] - stream.known[stream.head],
-                    count / self.length,
-                    covered,
-                    periods,
-                )
-                for stream, count in zip(main, left, strict=True)
-            ),
-            key=lambda each: each.total,
-        )
+        for stream in streams:
+            left = self.plan.times * len(stream) - stream.head
+            yield whole_from_windows(
+                seconds,
+                np.concatenate(known),
+                self.plan.times * stream.known[-1] - stream.known[stream.head],
+                left / self.length,
+                covered,
+                periods,
+            )
 
     def _skip_metadata(self, program: Program, pieces: list[I64]) -> None:
         """Take metadata as read, or asked for, that the scan has asked for before it comes to a window."""
