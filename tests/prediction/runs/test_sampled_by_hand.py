@@ -369,7 +369,7 @@ def test_what_follows_is_estimated_of_the_stream_that_takes_longest() -> None:
 def test_windows_tell_of_streams_on_the_same_hardware_alone(
     monkeypatch: pytest.MonkeyPatch, hardware: tuple[int, int], expected: float
 ) -> None:
-    """Of a hundred operations each takes 1 s in one vdev and 4 s in the other: the last is through at 400 s."""
+    """Of a hundred operations each takes 1 s in one vdev, 4 s in the other: the last is through at 400 s."""
     fast, slow = stream([1.0] * 100), stream([1.0] * 100)
     for each, seconds in ((fast, 10.0), (slow, 40.0)):
         each.found = [(start, seconds, number) for number, start in enumerate((20, 40, 60, 80))]
