@@ -38,6 +38,24 @@ def test_each_data_vdev_of_a_large_pool_is_read() -> None:
     assert found.min() > 0.9 * found.max()
 
 
+def test_of_many_vdevs_some_stretches_are_read() -> None:
+    case = busy("64*mirror2", 64)
+    pool = miniature(case, blocks=BLOCKS)
+    assert pool.asked is not None
+    data = int((~pool.table.is_metadata).sum())
+    found = reads_by_vdev(case)
+    assert found.sum() < 4.5 * data
+    assert len(found) == 64
+    assert found.min() > 0.5 * found.mean()
+    whole = pool.table.take(~pool.table.is_metadata)
+    order = {
+        tuple(row): at for at, row in enumerate(zip(whole.objset, whole.object, whole.blkid, strict=True))
+    }
+    asked = pool.asked
+    places = np.array([order[row] for row in zip(asked.objset, asked.object, asked.blkid, strict=True)])
+    assert float(np.mean(np.diff(places) == 1)) > 0.9
+
+
 def test_vdevs_stand_for_others_of_their_shape() -> None:
     case = busy("6*mirror2+3*raidz1x3", 9)
     pool = miniature(case, blocks=BLOCKS)

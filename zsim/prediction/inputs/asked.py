@@ -7,10 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from zsim.base.constants import whole_constant
 from zsim.pool.blocks import BlockTable
 from zsim.pool.measured.block_list import joined
 from zsim.scenario.layout import VdevSpec
 from zsim.vdevs.kind import NORMAL
+
+MOST_GROUPS, STRETCH = whole_constant("population.most_groups"), whole_constant("population.stretch")
+"""Times what a population holds that clients find at most, and blocks that are left together."""
 
 
 def on_all_vdevs(table: BlockTable, vdevs: Sequence[VdevSpec]) -> BlockTable:
@@ -29,8 +33,8 @@ def on_all_vdevs(table: BlockTable, vdevs: Sequence[VdevSpec]) -> BlockTable:
     Returns
     -------
     BlockTable
-        Its data blocks, then the same once more on other vdevs of the same shape, group by group; the table
-        itself if there are no others.
+        Its data blocks, then the same once more on other vdevs of the same shape, group by group; some
+        stretches of each in pools of many vdevs.  The table itself if there are no others.
     """
     data = ~table.is_metadata
     first = table.dva_vdev[:, 0]
@@ -38,14 +42,15 @@ def on_all_vdevs(table: BlockTable, vdevs: Sequence[VdevSpec]) -> BlockTable:
     groups = _groups(here, vdevs)
     if not groups:
         return table
-    parts = [table.take(data)]
-    for group in groups:
+    stretch, every = np.cumsum(data) // STRETCH, -(-(1 + len(groups)) // MOST_GROUPS)
+    parts = [table.take(data & (stretch % every == 0))]
+    for turn, group in enumerate(groups, 1):
         # What lies on special vdevs is read there, whichever data vdevs the rest of the pool is on.
         number = np.array(
             [-1 if vdev.alloc_class == NORMAL else at for at, vdev in enumerate(vdevs)], np.int32
         )
         number[list(group)] = list(group.values())
-        rows = np.flatnonzero(data & (number[first] >= 0))
+        rows = np.flatnonzero(data & (number[first] >= 0) & (stretch % every == turn % every))
         parts.append(_moved(table.take(rows), number))
     return joined(parts)
 
