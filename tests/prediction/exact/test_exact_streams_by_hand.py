@@ -163,6 +163,25 @@ def test_a_plane_has_a_region_a_stream_then_visits_then_clients_then_the_log(
     assert made.source.shape == (ready, 2)
 
 
+@pytest.mark.parametrize(("rotates", "vdevs"), [(False, [0, 2, 0]), (True, [0, 3, 2])])
+def test_clients_read_on_all_vdevs_that_tiles_lie_on_in_turn(
+    monkeypatch: pytest.MonkeyPatch, rotates: bool, vdevs: list[int]
+) -> None:
+    monkeypatch.setattr(tiles_sorted, "CLIENT_ITEMS", 3)
+    monkeypatch.setattr(
+        tiles_sorted,
+        "CompiledPlane",
+        lambda *given, room, program_length, **more: plane(room.items, program_length),
+    )
+    sample: Any = SimpleNamespace(
+        visited_records=[], visits=[], items=None, records=records(3, vdev=[0, 2, 0]),
+        blocks=SimpleNamespace(is_metadata=np.zeros(3, bool)),
+    )  # fmt: skip
+    setup: Any = SimpleNamespace(model=SimpleNamespace(vdevs=range(4), client_count=1))
+    made = Regions(setup, sample, 77, records(1), rotates=rotates)
+    assert made.plane.memory.items["vdev"][made.client_first :][:3].tolist() == vdevs
+
+
 def test_streams_go_on_from_where_they_were_told() -> None:
     made: Any = object.__new__(Regions)
     made.plane = plane(4, 4)
@@ -260,18 +279,21 @@ def test_a_scan_whose_records_do_not_fit_a_stated_memory_is_refused(
     def queue(part: Any, turn: int, starts: Any, rules: Any) -> Any:
         return SimpleNamespace(given=(part, turn, starts(0), rules), slim=lambda: "slim")
 
+    def regions(*given: Any, rotates: bool) -> Any:
+        assert rotates
+        return SimpleNamespace(plane="plane", given=given, start_over=lambda: None)
+
     blocks = SimpleNamespace(items=None, log_items=rows(1), windows=[], pool_window=None, slots=lambda: 5)
     for name, value in (
         ("Preparer", preparer), ("PreparedQueue", queue), ("extent_rules", lambda release: "rules"),
         ("ScanBlocks", lambda setup, queued: blocks), ("item_records", lambda items: records(2)),
         ("MemoryLimit", lambda *given: SimpleNamespace(hard=hard)),
-        ("Regions", lambda *given: SimpleNamespace(plane="plane", given=given, start_over=lambda: None)),
-        ("Visits", lambda *given: None),
+        ("Regions", regions), ("Visits", lambda *given: None),
     ):  # fmt: skip
         monkeypatch.setattr(tiles_sorted, name, value)
     levels = [SimpleNamespace(slab_starts=lambda n=n: f"starts {n}") for n in range(2)]
     tiling: Any = SimpleNamespace(
-        first=SimpleNamespace(vdevs=(0, 1), recipe=SimpleNamespace(vdevs=levels)), vdevs=3, count=4,
+        first=SimpleNamespace(vdevs=(0, 1), recipe=SimpleNamespace(vdevs=levels)), vdevs=3, count=4, share=2.0 / 3.0,
         tiles=lambda: iter([tile(0)]), resolved=SimpleNamespace(alloc=1, scan_memory=stated),
     )  # fmt: skip
     setup: Any = SimpleNamespace(release=None, memory=1 << 30)

@@ -89,7 +89,7 @@ def test_a_population_of_all_vdevs_is_what_clients_read() -> None:
 
 @pytest.mark.parametrize(
     ("operation", "few", "many"),
-    [("resilver", 4, 16), ("scrub", 4, 16), ("rebuild", 1, 4), ("rebuild", 4, 12)],
+    [("resilver", 4, 16), ("scrub", 4, 16), ("rebuild", 1, 4), ("rebuild", 4, 12), ("remove", 4, 12)],
 )
 def test_as_many_reads_on_each_vdev_hold_up_pools_of_any_size_alike(
     operation: str, few: int, many: int

@@ -285,7 +285,7 @@ def copied(
 def with_clients(
     copies: ScanItems, setup: RunSetup, vdevs: tuple[VdevModel, ...]
 ) -> tuple[ScanItems, Integers, Integers]:
-    """Return copies and behind them the pool's blocks; which of these clients read, and which they write.
+    """Return copies and behind them what clients read; which items these are, and which they write.
 
     Clients read every block where it was before anything was copied.
 
@@ -297,7 +297,8 @@ def with_clients(
     vdevs : tuple of VdevModel
         These, without the maps.
     """
-    blocks, none = setup.blocks, np.zeros(0, np.int64)
+    blocks = setup.blocks if setup.asked is None else setup.asked
+    none = np.zeros(0, np.int64)
     if setup.model.client_count == 0:
         return copies, none, none
     model = replace(setup.model, vdevs=vdevs)

@@ -60,6 +60,8 @@ class Regions:
     slots : int
     log : ndarray of ITEM_DTYPE
         Blocks of the intent log, for the clients that write.
+    rotates : bool
+        Whether tiles lie on some of the vdevs, each on the next ones.
 
     Attributes
     ----------
@@ -70,7 +72,15 @@ class Regions:
         Tile and row of each entry in the regions.
     """
 
-    def __init__(self, setup: RunSetup, sample: PreparedQueue, slots: int, log: NDArray[np.generic]) -> None:
+    def __init__(
+        self,
+        setup: RunSetup,
+        sample: PreparedQueue,
+        slots: int,
+        log: NDArray[np.generic],
+        *,
+        rotates: bool = False,
+    ) -> None:
         self.streams = len(setup.model.vdevs)
         self.region = max(LEAST_READY, READY // self.streams)
         self.visit_items = self.streams * self.region
@@ -89,7 +99,7 @@ class Regions:
             program_length=self.visit_items + self.program_room,
             room=Room(max(log_first + len(log), len(sample.records)), MOST_COPIES * self.visit_items),
         )
-        self._client_records(sample, clients)
+        self._client_records(sample, clients, rotates)
         self.plane.memory.items[log_first : log_first + len(log)] = log
         number = np.arange(self.visit_items)
         self.plane.memory.program["item"][: self.visit_items] = number
@@ -104,10 +114,13 @@ class Regions:
         self.end = self.at.copy()
         self.plane.set_general("heap_size", 0)
 
-    def _client_records(self, sample: PreparedQueue, count: int) -> None:
+    def _client_records(self, sample: PreparedQueue, count: int, rotates: bool) -> None:
+        """Let clients read blocks of a tile, each on the next vdev that such a tile lies on."""
         data = np.flatnonzero(~sample.blocks.is_metadata)
         if count and len(data):
             chosen = sample.records[data[np.arange(count) * len(data) // count]]
+            if rotates:
+                chosen["vdev"] = (chosen["vdev"] + np.arange(count)) % self.streams
             self.plane.memory.items[self.client_first : self.client_first + count] = chosen
 
     def start_streams(self, positions: I64, ends: I64, windows: list[Window]) -> None:
@@ -319,7 +332,7 @@ class SortedTiles:
         if tiling.resolved.scan_memory is not None and needed >= limit.hard:
             why = "in exact runs a sorted scan has room for the records of all blocks"
             raise NotSimulatedYet("memory", format_bytes(setup.memory), why, "leave --exact out")
-        self.regions = Regions(setup, sample, blocks.slots(), log)
+        self.regions = Regions(setup, sample, blocks.slots(), log, rotates=tiling.share < 1.0)
         sample.slim()
         self.plane = self.regions.plane
         self.begin()

@@ -25,7 +25,8 @@ def vdevs_apart(case: Case) -> tuple[int, ...]:
     tuple of int
         Numbers of those with a sick drive, then one of each other shape and hardware.
     """
-    if case.operation != "scrub" or len(case.layout.data) < 2:
+    # The tiles of an exact run lie on all vdevs in turn.
+    if case.operation != "scrub" or case.exact or len(case.layout.data) < 2:
         return ()
     sick, leaf = set(sick_leaves(case)), 0
     found: list[int] = []

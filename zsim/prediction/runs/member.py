@@ -207,7 +207,7 @@ def setup_of(case: Case, pool: WorldPopulation, model: PlaneModel) -> RunSetup:
 def whole_setup(case: Case, blocks: BlockTable, model: PlaneModel) -> RunSetup:
     """Return the run of a pool's blocks as they are."""
     return RunSetup(
-        model=with_links_shared(model, blocks) if case.operation == "scrub" else model,
+        model=model if case.operation != "scrub" or case.exact else with_links_shared(model, blocks),
         blocks=blocks,
         release=case.release,
         operation=case.operation,
@@ -295,7 +295,7 @@ def _removal_member(case: Case, pool: WorldPopulation, model: PlaneModel) -> Mem
 def _copying_setup(case: Case, pool: WorldPopulation, model: PlaneModel) -> RunSetup:
     """Return the run of a miniature that an expansion or a removal copies, in the order of addresses."""
     small = _small(case, pool, model, in_order=True)
-    return replace(whole_setup(case, pool.table, small), cursors=cursors_of(pool))
+    return replace(whole_setup(case, pool.table, small), asked=pool.asked, cursors=cursors_of(pool))
 
 
 def _small(case: Case, pool: WorldPopulation, model: PlaneModel, *, in_order: bool) -> PlaneModel:
