@@ -293,8 +293,9 @@ def test_a_scan_whose_records_do_not_fit_a_stated_memory_is_refused(
         monkeypatch.setattr(tiles_sorted, name, value)
     levels = [SimpleNamespace(slab_starts=lambda n=n: f"starts {n}") for n in range(2)]
     tiling: Any = SimpleNamespace(
-        first=SimpleNamespace(vdevs=(0, 1), recipe=SimpleNamespace(vdevs=levels)), vdevs=3, count=4, share=2.0 / 3.0,
-        tiles=lambda: iter([tile(0)]), resolved=SimpleNamespace(alloc=1, scan_memory=stated),
+        first=SimpleNamespace(vdevs=(0, 1), recipe=SimpleNamespace(vdevs=levels)), vdevs=3,
+        count=4, share=2.0 / 3.0, tiles=lambda: iter([tile(0)]),
+        resolved=SimpleNamespace(alloc=1, scan_memory=stated),
     )  # fmt: skip
     setup: Any = SimpleNamespace(release=None, memory=1 << 30)
     if is_refused:
