@@ -39,6 +39,7 @@ def seconds(layout: str, **fields: Any) -> float:
         ("12*mirror2", {"slow": "21:x4", "operation": "resilver"}, ()),
         ("6*mirror2+raidz1x3", {}, (0, 6)),
         ("6*mirror2+raidz1x3+special:mirror2", {"slow": "9:x2"}, (4, 0, 6)),
+        ("8*mirror2", {"fill": None, "vdev_fills": [0.4, 0.4, 0.4, 0.4, 0.4, 0.9, 0.4, 0.4]}, (5,)),
         ("8*mirror2", {"exchanged": "5:mg08aca16"}, (0, 2)),
         ("8*mirror2", {"ports": "port-multiplier-fis:0-3"}, (0, 2)),
     ],
@@ -122,6 +123,17 @@ def test_a_scrub_takes_as_long_as_the_vdev_with_the_slow_drive(vdevs: int, drive
     alone = seconds("mirror2", slow="1:x4", release=release)
     assert seconds(f"{vdevs}*mirror2", slow=f"{drive}:x4", release=release) == pytest.approx(alone, rel=0.12)
     assert alone > 3.5 * seconds("mirror2", release=release)
+
+
+def test_a_scrub_takes_as_long_as_the_fullest_vdev() -> None:
+    """Of eight mirrors the sixth is 90 % full, as each of two mirrors is; media rates differ a little."""
+    fills = [0.4, 0.4, 0.4, 0.4, 0.4, 0.9, 0.4, 0.4]
+    found = seconds("8*mirror2", fill=None, vdev_fills=fills)
+    assert found == pytest.approx(seconds("2*mirror2", fill=0.9), rel=0.12)
+    case = scrub("8*mirror2", fill=None, vdev_fills=fills)
+    pool = miniature(case, blocks=BLOCKS)
+    held = np.bincount(pool.table.dva_vdev[:, 0], pool.table.dva_asize[:, 0], minlength=8)
+    assert pool.scale * held[5] == pytest.approx(case.alloc * case.data_shares[5], rel=0.04)
 
 
 def test_a_scrub_of_twice_as_many_vdevs_takes_twice_as_long_where_the_controller_limits_it() -> None:

@@ -136,18 +136,20 @@ def aged_pool(
     reduced, numbers = reduce_recipe(recipe, size)
     if reduced is recipe:
         reduced = fitted(recipe, size.files)
+    growth = pool.growth.among(numbers)
+    some = len(numbers) < len(recipe.vdevs)
     run = AgedRun(
         history=history,
         recipe=recipe,
         reduced=reduced,
         numbers=numbers,
         of_release=(pool.release.fragmentation_table, pool.release.fragmentation_mean),
-        fill=fill,
+        fill=growth.reached(reduced.vdevs, fill) if some else fill,
         frag=frag,
         rounds=rounds,
         seed=seed,
         rewritten=rewritten,
-        growth=pool.growth.among(numbers),
+        growth=growth,
         frag_of=tuple(numbers.index(each) for each in frag_of if each in numbers),
         release=pool.release,
     )

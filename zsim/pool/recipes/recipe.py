@@ -362,6 +362,13 @@ class Growth:
         wanted = tuple((numbers.index(vdev), fill) for vdev, fill in self.wanted if vdev in numbers)
         return Growth(tuple(stages), wanted)
 
+    def reached(self, vdevs: Sequence[TopLevel], otherwise: float) -> float:
+        """Return how full some vdevs are together in the end; `otherwise` where nobody says it of each."""
+        space = {number: vdevs[number].slab_bytes * vdevs[number].slab_count for number, _ in self.wanted}
+        if not space:
+            return otherwise
+        return math.fsum(fill * space[number] for number, fill in self.wanted) / sum(space.values())
+
     def less_full(self, share: float) -> Growth:
         """Return the growth of a pool of which every vdev is as much less full, then and in the end."""
         stages = tuple((max(fill * share, LEAST_STAGE), added) for fill, added in self.stages)

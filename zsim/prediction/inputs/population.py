@@ -235,7 +235,7 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     held = {number: int(table.dva_asize[table.dva_vdev == number].sum()) for number in simulated}
     return WorldPopulation(
         table,
-        case.alloc / _held_by_all(case, held),
+        case.alloc / _held_by_pool(case, held),
         len(data) / len(simulated),
         levels[0],
         note,
@@ -247,16 +247,22 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     )
 
 
-def _held_by_all(case: Case, held: Mapping[int, int]) -> float:
-    """Return what all data vdevs would hold if each held as much as the simulated ones of its shape [bytes].
+def _held_by_pool(case: Case, held: Mapping[int, int]) -> float:
+    """Return what the pool would hold, by what the simulated data vdevs do [bytes].
 
-    One whose shape is not simulated holds as much for its share of the pool's space as these do.
+    Where how full each vdev is is stated, as many times what is on the one that matters as that is of the
+    pool: the one under repair, in a scrub the fullest.  Else each other vdev holds as much as those of its
+    shape, or as its share of the pool's space.
     """
     data, vdevs, shares = case.layout.places_of(NORMAL), case.layout.vdevs, case.data_shares
-    whole, space = 0.0, math.fsum(shares[data.index(number)] for number in held)
-    for number, share in zip(data, shares, strict=True):
+    share = {number: shares[data.index(number)] for number in held}
+    if case.scenario.vdev_fills is not None:
+        matters = 0 if case.operation != "scrub" and 0 in share else max(share, key=share.__getitem__)
+        return held[matters] / share[matters]
+    by_share, whole = sum(held.values()) / math.fsum(share.values()), 0.0
+    for number, part in zip(data, shares, strict=True):
         alike = [each for other, each in held.items() if vdevs[other] == vdevs[number]]
-        whole += sum(alike) / len(alike) if alike else sum(held.values()) * share / space
+        whole += sum(alike) / len(alike) if alike else by_share * part
     return whole
 
 

@@ -23,26 +23,28 @@ def vdevs_apart(case: Case) -> tuple[int, ...]:
     Returns
     -------
     tuple of int
-        Numbers of those with a sick drive, then one of each other shape and hardware.
+        Numbers of those with a sick drive, then of each shape and hardware the one that holds most.
     """
     # The tiles of an exact run lie on all vdevs in turn.
     if case.operation != "scrub" or case.exact or len(case.layout.data) < 2:
         return ()
     sick, leaf = set(sick_leaves(case)), 0
-    found: list[int] = []
-    first: dict[tuple[object, ...], int] = {}
+    shares = dict(zip(case.layout.places_of(NORMAL), case.data_shares, strict=True))
+    apart: list[int] = []
+    fullest: dict[tuple[object, ...], int] = {}
     for number, vdev in enumerate(case.layout.vdevs):
         leaves = range(leaf, leaf + vdev.children)
         leaf = leaves.stop
-        if vdev.alloc_class != NORMAL:
+        if number not in shares:
             continue
         if not sick.isdisjoint(leaves):
-            found.append(number)
-        else:
-            first.setdefault(
-                (vdev, case.drive_model(number).name, *(_drive(case, each) for each in leaves)), number
-            )
-    return tuple([*found, *first.values()][:MOST_UNLIKE])
+            apart.append(number)
+            continue
+        alike = vdev, case.drive_model(number).name, *(_drive(case, each) for each in leaves)
+        other = fullest.setdefault(alike, number)
+        if shares[number] > shares[other]:
+            fullest[alike] = number
+    return tuple([*apart, *fullest.values()][:MOST_UNLIKE])
 
 
 def _drive(case: Case, leaf: int) -> tuple[object, ...]:
