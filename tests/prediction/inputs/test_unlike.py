@@ -136,6 +136,11 @@ def test_a_scrub_takes_as_long_as_the_fullest_vdev() -> None:
     assert pool.scale * held[5] == pytest.approx(case.alloc * case.data_shares[5], rel=0.04)
 
 
+def test_a_scrub_collects_on_all_vdevs_and_a_resilver_on_one() -> None:
+    pool = miniature(scrub("12*mirror2"), blocks=BLOCKS)
+    assert (pool.collected("scrub"), pool.collected("resilver")) == (3.0, 1.0)
+
+
 def test_a_scrub_of_twice_as_many_vdevs_takes_twice_as_long_where_the_controller_limits_it() -> None:
     few, many = (seconds(f"{vdevs}*mirror2", drive="860-evo-1tb", drive_size=None) for vdevs in (5, 10))
     assert many == pytest.approx(2.0 * few, rel=0.05)

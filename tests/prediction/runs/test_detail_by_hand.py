@@ -81,9 +81,16 @@ def test_records_that_do_not_fit_the_memory_make_a_scan_short_of_it() -> None:
     limit = one_tile.MemoryLimit(one.release, one.scan_memory or 0, one.alloc).hard
     each = SIO_BYTES + DVA_BYTES
 
-    def short(entries: int, scale: float = 1.0, stands_for: int = 5, of: Case = one) -> bool:
+    def short(
+        entries: int, scale: float = 1.0, stands_for: int = 5, of: Case = one, walked: float = 1.0
+    ) -> bool:
         table = SimpleNamespace(dva_count=np.array([entries]))
-        pool: Any = SimpleNamespace(table=table, scale=scale, damaged=SimpleNamespace(stands_for=stands_for))
+        pool: Any = SimpleNamespace(
+            table=table,
+            scale=scale,
+            damaged=SimpleNamespace(stands_for=stands_for),
+            collected=lambda operation: walked,
+        )
         return one_tile._short_limit(of, pool) is not None
 
     enough = math.ceil(limit / each)
@@ -93,6 +100,8 @@ def test_records_that_do_not_fit_the_memory_make_a_scan_short_of_it() -> None:
     assert short(math.ceil(enough / 10.0), 10.0)
     assert not short(enough // 20, 10.0)
     assert not short(math.ceil(enough / 10.0), 10.0, 0)
+    # A scrub collects as much on the vdevs that are not simulated.
+    assert short(enough // 20 + 1, 10.0, walked=2.0)
     assert not short(enough, of=case())
     assert not short(enough, of=case(memory="1G", release="zol-0.7"))
 

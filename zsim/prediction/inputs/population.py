@@ -141,6 +141,10 @@ class WorldPopulation:
     written: int = 0
     asked: BlockTable | None = None
 
+    def collected(self, operation: str) -> float:
+        """Return of how many vdevs like each simulated one an operation collects blocks: a scrub of all."""
+        return self.walked if operation == "scrub" else 1.0
+
     @property
     def pool_blocks(self) -> float:
         """How many blocks the real pool has."""

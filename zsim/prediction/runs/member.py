@@ -200,7 +200,7 @@ def setup_of(case: Case, pool: WorldPopulation, model: PlaneModel) -> RunSetup:
         visited=pool.visited,
         asked=pool.asked,
         release=scaled_limits(case.release, pool.scale),
-        memory=int(case.memory / pool.scale),
+        memory=int(case.memory / (pool.scale * pool.collected(case.operation))),
     )
 
 

@@ -124,7 +124,8 @@ def _short_limit(case: Case, pool: WorldPopulation) -> MemoryLimit | None:
     if case.release.order != "sorted" or memory is None:
         return None
     limit = MemoryLimit(case.release, memory, case.alloc)
-    entries = float(pool.table.dva_count.sum()) * (1.0 if is_whole(case, pool) else pool.scale)
+    tiles = 1.0 if is_whole(case, pool) else pool.scale * pool.collected(case.operation)
+    entries = float(pool.table.dva_count.sum()) * tiles
     return limit if entries * (SIO_BYTES + DVA_BYTES) >= limit.hard else None
 
 
@@ -138,7 +139,8 @@ def _memory(case: Case, pool: WorldPopulation) -> ScanMemory | None:
     if limit is None:
         return None
     moving = () if pool.visited is None else pool.levels
-    return ScanMemory(limit, extent_rules(case.release), {number: case.vdevs[number] for number in moving})
+    levels = {number: case.vdevs[number] for number in moving}
+    return ScanMemory(limit, extent_rules(case.release), levels, 1.0 / pool.collected(case.operation))
 
 
 def is_whole(case: Case, pool: WorldPopulation) -> bool:

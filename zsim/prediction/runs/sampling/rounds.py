@@ -43,11 +43,14 @@ class ScanMemory:
     rules : ExtentRules
     levels : mapping of int to TopLevel
         The pool's top-level vdevs whose blocks may move, by their numbers in the layout.
+    part : float
+        Share of what a scan collects that lies on the vdevs that are simulated.
     """
 
     limit: MemoryLimit
     rules: ExtentRules
     levels: Mapping[int, TopLevel]
+    part: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,7 @@ def sweeps_of(queue: ScanQueue, memory: ScanMemory, pace: ScanPace) -> list[I64]
             extent_bytes=EXTENT_BYTES,
             reals=(
                 rate, pace.visited, pace.visit_s, pace.slice_s,
-                limit.hard / pace.times, limit.soft / pace.times, limit.interval,
+                limit.hard * memory.part / pace.times, limit.soft * memory.part / pace.times, limit.interval,
             ),
         )  # fmt: skip
     return sweeps
