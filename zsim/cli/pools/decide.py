@@ -9,7 +9,7 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.base.parsed import table
-from zsim.cli.common import exclusive, print_json, progress, show, show_assumed_of
+from zsim.cli.common import exclusive, json_option, print_json, progress, show, show_assumed_of
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import by_default, in_words, scenario_options, stated_fields
 from zsim.cli.help import GroupedCommand
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     help="Nothing is running yet: this drive has failed and is to be replaced.",
 )
 @scenario_options
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 def command(
     sources: tuple[str, ...],
     done: str | None,
