@@ -81,15 +81,7 @@ def command(
     plan, places = state.plan, state.places
     stated = {"done": done, "kind": running, "drives": _numbers(drives, "--drives", places)}
     stated["waiting"] = _numbers(waiting, "--waiting", places)
-    known = {name: value for name, value in stated.items() if value is not None}
-    if known:
-        # What is stated of the pass overrules what its status tells, and what follows from that.
-        seen = ("left", "elapsed")
-        told = {name: value for name, value in table(plan, "running").items() if name not in seen}
-        plan["running"] = {**told, **known}
-    elif replace_drive is None and "running" not in plan and _is_sick(plan):
-        # Whether to keep a sick drive is a question of the repair that reads it: one that has just begun.
-        plan["running"] = {"done": 0.0}
+    _state_pass(plan, stated, is_begun=replace_drive is None)
     if replace_drive is not None:
         vdev, drive = place_of(replace_drive, "--replace-drive", places)
         about = {"vdev": vdev, "drive": drive}
@@ -105,6 +97,19 @@ def command(
     else:
         show(found)
         show_assumed_of(Scenario.from_dict(table(plan, "scenario")))
+
+
+def _state_pass(plan: dict[str, object], stated: Mapping[str, object], is_begun: bool) -> None:
+    """Put what flags say of the pass that runs into a plan; `is_begun`: a repair is, if nothing is said."""
+    known = {name: value for name, value in stated.items() if value is not None}
+    if known:
+        # What is stated of the pass overrules what its status tells, and what follows from that.
+        seen = ("left", "elapsed")
+        told = {name: value for name, value in table(plan, "running").items() if name not in seen}
+        plan["running"] = {**told, **known}
+    elif is_begun and "running" not in plan and _is_sick(plan):
+        # Whether to keep a sick drive is a question of the repair that reads it: one that has just begun.
+        plan["running"] = {"done": 0.0}
 
 
 def _is_sick(plan: dict[str, object]) -> bool:

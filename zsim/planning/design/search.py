@@ -116,18 +116,15 @@ def plan_layouts(
     >>> all(row["usable_bytes"] >= 120 * 2**40 for row in found.meeting)
     True
     """
-    size = PoolSize.asked(drives, usable, budget, price, spares)
+    size, space = PoolSize.asked(drives, usable, budget, price, spares).with_space_as_wish()
     confirm = whole("confirm", confirm, 0, CONFIRMED)
     if "layout" in common:
         raise InputError("layout", common["layout"], "this search finds the layout", "leave it out")
     check_kind("kinds", kinds, (list, tuple), "it is a list of kinds", 'write kinds=["raidz"]')
     check_kind("inputs", inputs, (RiskInputs, type(None)), "it is a RiskInputs", "leave it out")
-    check_kind(
-        "require", require, (list, tuple), "it is a list of requirements", 'write require=["p90 < 24h"]'
-    )
-    wishes = [Requirement.parse(each) for each in require]
-    size, space = size.with_space_as_wish()
-    wishes += space
+    allowed = "it is a list of requirements"
+    check_kind("require", require, (list, tuple), allowed, 'write require=["p90 < 24h"]')
+    wishes = [*map(Requirement.parse, require), *space]
     if sort is None:
         sort = "usable" if size.usable is None else "drives"
     if not isinstance(sort, str) or sort not in SORTS:

@@ -409,11 +409,8 @@ def _answer(
     errors = () if planned is not None else lost_to_errors(case, hours.p50)
     if planned is not None:
         window = _grades(planned.loss(drawn))
-    elif plain:
-        window = ALL_LOST
     else:
-        gone = faulted(errors) if method == "chain" and inputs.mttr is None else 0
-        window = _grades(drawn.loss(in_repair(case, parts[0][1], worlds, method, inputs.seed, gone)))
+        window = ALL_LOST if plain else _in_repair(question, parts[0][1], drawn, worlds, faulted(errors))
     first = loss_within(parts, worlds, 1.0, method, inputs.seed)
     year = drawn.loss(first)
     years = drawn.loss(loss_within(parts, worlds, inputs.years, method, inputs.seed))
@@ -443,6 +440,14 @@ def _answer(
         inputs={"stated": as_plain(inputs), "taken": _taken(known, len(worlds), parts[0][1])},
         provenance=_provenance(case, inputs),
     )
+
+
+def _in_repair(question: _Question, group: Group, drawn: LossSurface, worlds: Worlds, errors: int) -> Grades:
+    """Return the chances within the repair that is asked about; so many drives are faulted for `errors`."""
+    inputs = question.inputs
+    method = inputs.chosen_method
+    gone = errors if method == "chain" and inputs.mttr is None else 0
+    return _grades(drawn.loss(in_repair(question.case, group, worlds, method, inputs.seed, gone)))
 
 
 def as_repeated(case: Case, group: Group, worlds: Worlds) -> Worlds:
