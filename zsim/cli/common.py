@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
@@ -26,6 +26,19 @@ NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?", re
 
 Report = Callable[[float, str], None]
 """What a long computation calls now and then: the share done (0 to 1) and what it is doing."""
+
+_Decorated = TypeVar("_Decorated", bound=Callable[..., object])
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout."
+)
+"""The flag of a command whose answer can be printed as JSON."""
+
+
+def answer_options(command: _Decorated) -> _Decorated:
+    """Add the flags of an answer that is printed, stored or drawn."""
+    plot = click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
+    output = click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
+    return json_option(output(plot(command)))
 
 
 def console(stream: IO[str] | None = None) -> Console:

@@ -20,7 +20,7 @@ from zsim.cli.completion import completer
 from zsim.cli.defaults import defaults
 from zsim.cli.given_files import fields_in, fields_in_words, fields_of
 from zsim.scenario.descriptions import described_for_flags
-from zsim.scenario.words import OF_REPAIR
+from zsim.scenario.words import NO_REPAIR, OF_REPAIR
 
 if TYPE_CHECKING:
     from zsim.observe.pool_import.importing import ImportedPool
@@ -321,10 +321,6 @@ def _shows_gone(stated: Mapping[str, object]) -> bool:
     held = stated.get("evidence")
     listed = held if isinstance(held, list) else []
     return any(isinstance(each, Mapping) and each.get("missing") for each in listed)
-
-
-NO_REPAIR = ("scrub", "expand", "remove")
-"""Operations that replace nothing."""
 
 
 def given_names(given: object) -> tuple[str, ...]:

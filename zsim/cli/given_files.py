@@ -36,7 +36,7 @@ def fields_in(
     InputError
         When one cannot be read, or is neither.
     """
-    from zsim.observe.pool_import.given.other_texts import other_text
+    from zsim.observe.pool_import.given.other_texts import refuse_other_texts
     from zsim.observe.read_pool import is_printed
     from zsim.scenario import files
 
@@ -53,8 +53,7 @@ def fields_in(
         return files.scenario_of(text, path)
     except InputError:
         if not is_printed(text):
-            if (told := other_text(text)) is not None:
-                raise InputError("file", names[0], *told) from None
+            refuse_other_texts("file", names[0], [text])
             if (said := said_fields(text, stated)) is None:
                 raise
             return said

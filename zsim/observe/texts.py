@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -125,6 +126,14 @@ def whole_text(name: str, stream: IO[bytes], head: bytes = b"") -> str:
         allowed = f"a file of up to {MAX_TEXT >> 20}M; only a list of block pointers may be larger"
         raise InputError("file", name, allowed, "give the output of the commands that the manual lists")
     return decoded(content)
+
+
+def first_document(text: str) -> object:
+    """Return the JSON that a text begins with; None where it is none."""
+    try:
+        return json.JSONDecoder().raw_decode(text)[0]
+    except (ValueError, RecursionError):
+        return None
 
 
 def with_rest(form: re.Pattern[str], text: str, most: int) -> Iterator[tuple[re.Match[str], str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 from zsim.base.errors import InputError, check_kind, check_number
 from zsim.base.notebook import watched
@@ -29,6 +29,7 @@ from zsim.prediction.missing import missing_of_all
 from zsim.scenario.asked import Asked, at_rest, pool_of, said, scenario_of
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
+from zsim.scenario.words import NO_REPAIR
 
 if TYPE_CHECKING:
     from zsim.scenario.keyword_types import OtherFields
@@ -98,57 +99,102 @@ def compare(
         raise InputError(
             "layouts", None, "a comparison needs at least one", "name layouts such as raidz2x6 mirror2"
         )
-    check_number("drives", drives, "write drives=24", whole=True)
     allowed = "it is True, or the inputs of a risk"
     check_kind("risk", risk, (bool, RiskInputs), allowed, 'write risk=zsim.RiskInputs(afr="1.5%")')
-    if drives is not None and usable is not None:
-        raise InputError("usable", usable, "it excludes drives", "give one of the two")
-    if data is not None:
-        excluded = next((name for name in ("fill", "alloc") if common.get(name) is not None), None)
-        excluded = "usable" if usable is not None else excluded
-        if excluded is not None:
-            raise InputError("data", data, f"it excludes {excluded}", "give one of the two")
-    usable = None if usable is None else parse_bytes(usable, "usable")
-    data = None if data is None else parse_bytes(data, "data")
-    scenarios = [_sized(pool_of(each, common), drives, usable, data) for each in asked]
+    size = _Size.asked(drives, usable, data, common)
+    scenarios = [size.given_to(pool_of(each, common)) for each in asked]
     plain = _plain(asked, scenarios, common)
     cases = [resolve(scenario) for scenario in scenarios]
-    known = usable_bytes if usable is not None or data is not None else stated_usable_bytes
+    known = stated_usable_bytes if size.usable is None and size.data is None else usable_bytes
     rows = [_facts(_name(each), case, known(case)) for each, case in zip(asked, cases, strict=True)]
     places = [place for place in range(len(rows)) if place not in plain]
     repaired = [cases[place] for place in places]
     without, notes = missing_of_all(repaired), unlike_repairs(repaired)
     same = {name: value for name, value in scenarios[0].stated().items() if name in common}
-    sizes = {"drives": drives, "data_bytes": data}
+    sizes = {"drives": size.drives, "data_bytes": size.data}
     same |= {name: value for name, value in sizes.items() if all(row.get(name) == value for row in rows)}
-    columns: tuple[str, ...] = COLUMNS
-    if risk is not False:
-        columns = (*COLUMNS[:-1], *CHANCES, REASON)
-    inputs = risk if isinstance(risk, RiskInputs) else None
+    columns = COLUMNS if risk is False else (*COLUMNS[:-1], *CHANCES, REASON)
     for place, why in plain.items():
-        rows[place] |= refused_row(why)
-        if risk is not False:
-            rows[place] |= _chances(scenarios[place], inputs, None)
+        rows[place] |= {**refused_row(why), **_chances(scenarios[place], risk, None)}
     found = answers([scenarios[place].stated() for place in places], jobs)
     try:
         with watched(on_progress, "comparing") as report:
             for done, (number, row) in enumerate(found, 1):
-                rows[places[number]] |= row
-                if risk is not False and row.get("p50_s") is not None:
-                    rows[places[number]] |= _chances(scenarios[places[number]], inputs, row)
-                report(done / len(places), rows[places[number]]["name"])
+                place = places[number]
+                rows[place] |= row
+                if row.get("p50_s") is not None:
+                    rows[place] |= _chances(scenarios[place], risk, row)
+                report(done / len(places), rows[place]["name"])
     except KeyboardInterrupt:
         known_rows = [interrupted_row(row) for row in rows]
         raise TableInterrupted(_table(columns, known_rows, same, without, notes)) from None
     return _table(columns, rows, same, without, notes)
 
 
-def _chances(scenario: Scenario, inputs: RiskInputs | None, row: Row | None) -> Row:
+class _Size(NamedTuple):
+    """What every layout is made as large as; None where it is left as it is.
+
+    Attributes
+    ----------
+    drives : int or None
+    usable, data : int or None
+        Usable space, and the data that are stored [bytes].
+    """
+
+    drives: int | None
+    usable: int | None
+    data: int | None
+
+    @classmethod
+    def asked(
+        cls,
+        drives: int | None,
+        usable: int | str | None,
+        data: int | str | None,
+        common: Mapping[str, object],
+    ) -> _Size:
+        """Return what is asked for, checked."""
+        check_number("drives", drives, "write drives=24", whole=True)
+        if drives is not None and usable is not None:
+            raise InputError("usable", usable, "it excludes drives", "give one of the two")
+        if data is not None:
+            excluded = next((name for name in ("fill", "alloc") if common.get(name) is not None), None)
+            excluded = "usable" if usable is not None else excluded
+            if excluded is not None:
+                raise InputError("data", data, f"it excludes {excluded}", "give one of the two")
+        return cls(
+            drives,
+            None if usable is None else parse_bytes(usable, "usable"),
+            None if data is None else parse_bytes(data, "data"),
+        )
+
+    def given_to(self, scenario: Scenario) -> Scenario:
+        """Return the scenario of a pool that is so large, or holds so much."""
+        if self.drives is None and self.usable is None and self.data is None:
+            return scenario
+        one = resolve(scenario)
+        layout = one.layout
+        if self.drives is not None:
+            layout = repeated_for_drives(one.layout, self.drives)
+        elif self.usable is not None:
+            layout = repeated_for_usable(one, self.usable)
+        elif self.data is not None:
+            needed = repeated_for_usable(one, math.ceil(self.data / USUALLY_FULL))
+            layout = max(layout, needed, key=lambda each: len(each.vdevs))
+        sized = scenario.replace(layout=str(layout), vdevs=None)
+        if self.data is None:
+            return sized
+        return sized.replace(alloc=alloc_of(resolve(sized), self.data), fill=None)
+
+
+def _chances(scenario: Scenario, risk: bool | RiskInputs, row: Row | None) -> Row:
     """Return the chance that a vdev is lost within a year, after repairs that take as long as a row says.
 
-    Of a pool that is scrubbed, expanded or shrunk it is that after its own repairs.
+    Of a pool that is scrubbed, expanded or shrunk it is that after its own repairs; none if not asked for.
     """
-    from zsim.planning.risk.api import NO_REPAIR, predicted_hours
+    if risk is False:
+        return {}
+    from zsim.planning.risk.api import predicted_hours
     from zsim.planning.risk.api import risk as risk_of
 
     pool = scenario
@@ -160,6 +206,7 @@ def _chances(scenario: Scenario, inputs: RiskInputs | None, row: Row | None) -> 
             return predicted_hours(asked, report)
         return Quantiles(**{name: row[f"{name}_s"] for name in ("p10", "p50", "p90")})
 
+    inputs = risk if isinstance(risk, RiskInputs) else None
     found = risk_of(pool, inputs, hours_of=hours).per_year.vdev
     return dict(zip(CHANCES, (found.p, found.low, found.high), strict=True))
 
@@ -241,22 +288,6 @@ def _table(
 ) -> Table:
     cells = tuple({name: row.get(name) for name in columns} for row in rows)
     return Table(columns, cells, common, without, notes)
-
-
-def _sized(scenario: Scenario, drives: int | None, usable: int | None, data: int | None) -> Scenario:
-    if drives is None and usable is None and data is None:
-        return scenario
-    one = resolve(scenario)
-    layout = one.layout
-    if drives is not None:
-        layout = repeated_for_drives(one.layout, drives)
-    elif usable is not None:
-        layout = repeated_for_usable(one, usable)
-    elif data is not None:
-        needed = repeated_for_usable(one, math.ceil(data / USUALLY_FULL))
-        layout = max(layout, needed, key=lambda each: len(each.vdevs))
-    sized = scenario.replace(layout=str(layout), vdevs=None)
-    return sized if data is None else sized.replace(alloc=alloc_of(resolve(sized), data), fill=None)
 
 
 def _facts(name: str, case: Case, usable: int | None) -> Row:

@@ -41,6 +41,7 @@ from zsim.prediction.runs.advice import WORTH_SAYING, WRITE_CACHE_ON, advice, mo
 from zsim.prediction.runs.knobs import knob_advice
 from zsim.prediction.runs.sick_drives import sick_advice, sick_drives
 from zsim.prediction.runs.what_if import (
+    Baseline,
     other_order,
     other_records,
     unloaded,
@@ -61,9 +62,9 @@ from zsim.prediction.summary import (
 )
 from zsim.prediction.work import Progress, Work
 from zsim.scenario.asked import Asked, scenario_of
-from zsim.scenario.evidence import MOVES
 from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.releases.profile import COPIES
+from zsim.scenario.words import NO_REPAIR
 
 if TYPE_CHECKING:
     from zsim.scenario.keyword_types import AnyFields
@@ -170,18 +171,16 @@ def _known_so_far(work: Work) -> Prediction | None:
 def _prediction(work: Work, portion: Portion, paired: PairedMedians | None = None) -> Prediction:
     """Return the answer from what has been run."""
     assert work.baseline is not None
-    baseline, case = work.baseline, work.case
-    result = baseline.shown
     low, middle, high = work.quantiles
+    baseline, case = work.baseline.scaled_to(middle), work.case
+    result, sums = baseline.shown, totals(baseline.shown)
     sound_s = work.sound_quantiles[1]
     paired = paired or PairedMedians()
     sick = sick_drives(baseline, sound_s, middle, work.lost(sound_s), paired.sound_s)
     lost_s, simulated_errors = math.fsum(each.lost_s for each in sick), work.lost_exactly is not None
     answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
-    orders = other_order(baseline, middle) if portion == "all" and case.operation != "scrub" else ()
-    sums, without = totals(result), _longer(without_each(baseline, middle - lost_s), lost_s)
-    if portion != "row" and without.get("link", middle) < (1.0 - WORTH_SAYING) * middle:
-        without["link"] = without_links_s(case) or without["link"]
+    orders = other_order(baseline) if portion == "all" and case.operation != "scrub" else ()
+    without = _without(case, baseline, lost_s, portion)
     limit = limiting(result, without, middle)
     apart = any(each.sets_pace for each in sick)
     held_up = bottleneck(result, without, limit, apart=apart)
@@ -195,7 +194,7 @@ def _prediction(work: Work, portion: Portion, paired: PairedMedians | None = Non
         missing=missing(case, work.inputs),
         mapping_bytes=mapping_bytes(result),
         stated=stated(case.scenario),
-        unloaded_s=None if portion == "row" else paired.unloaded_s or unloaded(baseline, middle),
+        unloaded_s=None if portion == "row" else paired.unloaded_s or unloaded(baseline),
         phases=phases(result, middle, work.scrub_share, baseline.result, held_up.resource),
         sick=sick,
         clients=work.clients,
@@ -206,14 +205,8 @@ def _prediction(work: Work, portion: Portion, paired: PairedMedians | None = Non
         breakdown_of=breakdown_of(result, limit, apart=apart),
         alternatives=orders,
         progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
-        advice=_advice(work, middle, orders, without, sick) if portion == "all" else (),
-        warnings=(
-            *warnings(case),
-            *_begun_again(case, sick),
-            *_short_of_precision(work),
-            *sorted(work.notes),
-            *notes,
-        ),
+        advice=_advice(work, baseline, orders, without, sick) if portion == "all" else (),
+        warnings=(*_warnings(work, sick), *notes),
         evidence=evidence,
         assumptions=simulated(case, baseline.case, () if case.exact else work.inputs),
         provenance=provenance_of(case),
@@ -221,6 +214,21 @@ def _prediction(work: Work, portion: Portion, paired: PairedMedians | None = Non
     )
     baseline.forget()  # of a prediction that may be kept
     return found if portion == "row" else held(found, work)
+
+
+def _without(case: Case, baseline: Baseline, lost_s: float, portion: Portion) -> dict[str, float]:
+    """Return the answer if one kind of resource took no time, by its kind [s]; bad sectors cost `lost_s`."""
+    middle_s = baseline.answer_s
+    found = _longer(without_each(baseline.scaled_to(middle_s - lost_s)), lost_s)
+    if portion != "row" and found.get("link", middle_s) < (1.0 - WORTH_SAYING) * middle_s:
+        found["link"] = without_links_s(case) or found["link"]
+    return found
+
+
+def _warnings(work: Work, sick: tuple[SickDrive, ...]) -> tuple[str, ...]:
+    """Return what is to be warned of, but for evidence."""
+    begun_again = _begun_again(work.case, sick)
+    return (*warnings(work.case), *begun_again, *_short_of_precision(work), *sorted(work.notes))
 
 
 def _uncertainty(work: Work, answer: Quantiles, records: Iterable[Driver]) -> Uncertainty:
@@ -236,22 +244,18 @@ def _uncertainty(work: Work, answer: Quantiles, records: Iterable[Driver]) -> Un
 
 def _advice(
     work: Work,
-    middle_s: float,
+    baseline: Baseline,
     orders: tuple[Alternative, ...],
     without: dict[str, float],
     sick: tuple[SickDrive, ...],
 ) -> tuple[Advice, ...]:
     """Return what to change first; none of scrubs, expansions and removals."""
-    case = work.case
-    if case.operation in ("scrub", *MOVES):
+    case, middle_s = work.case, baseline.answer_s
+    if case.operation in NO_REPAIR:
         return ()
-    assert work.baseline is not None
+    found = advice(baseline, orders, without)
     return most_saved_first(
-        *(
-            paired
-            for each in advice(work.baseline, middle_s, orders, without)
-            for paired in _paired(each, case, middle_s)
-        ),
+        *(paired for each in found for paired in _paired(each, case, middle_s)),
         *sick_advice(sick, middle_s),
         *knob_advice(case, middle_s, work.clients),
     )
@@ -302,7 +306,9 @@ def _of_records(work: Work) -> tuple[Driver, ...]:
     baseline = work.baseline
     assert baseline is not None
     sound_s = work.sound_quantiles[1]
-    others = {size: work.with_errors(each) for size, each in other_records(baseline, sound_s).items()}
+    others = {
+        size: work.with_errors(each) for size, each in other_records(baseline.scaled_to(sound_s)).items()
+    }
     if not others:
         return ()
     told = ", ".join(f"{format_bytes(size)} {format_duration(time_s)}" for size, time_s in others.items())

@@ -60,6 +60,7 @@ from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
 from zsim.scenario.evidence import MOVES
 from zsim.scenario.releases.capacity import metaslab_shift, vdev_capacity
 from zsim.scenario.releases.profile import COPIES
+from zsim.scenario.words import NO_REPAIR
 from zsim.vdevs.kind import LOG, NORMAL, kind_of
 
 WHOLE_BLOCKS, RECORDS = whole_constant("progress.whole_blocks"), whole_constant("progress.records")
@@ -328,7 +329,7 @@ def needed_share(case: Case, pool: WorldPopulation, model: PlaneModel) -> float:
         What lies on the damaged vdev and touches the lost drive, over what lies there, times the share of the
         allocation class that lies on each vdev of it; 1 of a scrub, an expansion and a removal.
     """
-    if case.operation in ("scrub", *MOVES):
+    if case.operation in NO_REPAIR:
         return 1.0
     setup = whole_setup(case, pool.table, model)
     table, wanted = pool.table, wanted_blocks(setup)

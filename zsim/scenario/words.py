@@ -28,6 +28,8 @@ SHARES = (
 """Fields that are shares, written as percentages."""
 OF_REPAIR = ("replace", "replace_in", "old_drive", "new_drive", "new_drive_size", "target", "second_at")
 """Fields about what is replaced, of an operation that replaces something."""
+NO_REPAIR = ("scrub", "expand", "remove")
+"""Operations that replace nothing."""
 
 
 def in_words(field: str) -> str:

@@ -194,7 +194,7 @@ def test_a_width_is_found_although_the_narrowest_fails(simulated: list[str]) -> 
     asked = {"fill": 0.5, "drive_size": "20TB"}
     found = one_layout.plan_width("raidz2x6", ["p90 < 100h", "usable >= 100T"], **asked)
     assert found.answer == "raidz2x18"
-    assert all(search.Layout.parse(name).leaves >= 8 for name in simulated), "for space nothing is simulated"
+    assert all(Layout.parse(name).leaves >= 8 for name in simulated), "for space nothing is simulated"
     none = one_layout.plan_width("raidz2x6", ["p90 < 100h", "usable >= 1000T"], **asked)
     assert none.answer is None
     assert none.rows

@@ -15,6 +15,8 @@ from zsim.planning.design.answer import Design, Step, _short
 from zsim.planning.design.candidates import Candidate, for_drives, vdevs_of
 from zsim.planning.design.facts import Context, RepairHours, family, features, interpolated, measured, probes
 from zsim.planning.design.requirements import Requirement
+from zsim.planning.design.search import KINDS
+from zsim.planning.design.size import PoolSize
 from zsim.planning.risk.question import RiskInputs
 from zsim.planning.risk.reliability import Spread
 from zsim.planning.risk.surface import surface
@@ -164,24 +166,25 @@ def test_the_answer_has_what_meets_the_wishes_first_and_why_others_fail() -> Non
 
 
 def test_the_question_is_told_with_what_was_given() -> None:
-    assert search._wanted(None, None, None, None, 0) == ()
-    assert search._wanted(60, None, None, None, 1) == ("60 drives", "at least 1 hot spare")
-    assert search._wanted(None, 3 * TEBI, None, None, 2) == ("usable 3T", "at least 2 hot spares")
-    assert search._wanted(None, None, 8500, 350, 0) == ("budget 8500", "350 a drive")
+    assert PoolSize().words == ()
+    assert PoolSize(drives=60, spares=1).words == ("60 drives", "at least 1 hot spare")
+    assert PoolSize(usable=3 * TEBI, spares=2).words == ("usable 3T", "at least 2 hot spares")
+    assert PoolSize(budget=8500, price=350).words == ("budget 8500", "350 a drive")
 
 
 def test_one_of_drives_space_and_money_is_given_and_money_has_a_price() -> None:
     context = Context({"drive_size": "4TB"}, RiskInputs(hours=HOUR))
     with pytest.raises(InputError, match="one of drives, usable and budget"):
-        search._candidates(context, None, None, None, None, 0)
+        PoolSize().candidates(context, KINDS)
     with pytest.raises(InputError, match="drives 12 cannot be used: it excludes budget"):
-        search._candidates(context, 12, None, 100.0, 10.0, 0)
+        PoolSize(drives=12, budget=100.0, price=10.0).candidates(context, KINDS)
     for price in (None, 0.0, -1.0):
         with pytest.raises(InputError, match="--price"):
-            search._candidates(context, None, None, 100.0, price, 0)
+            PoolSize(budget=100.0, price=price).candidates(context, KINDS)
     # 100 buys five drives at 19.
-    assert {each.drives for each in search._candidates(context, None, None, 100.0, 19.0, 0)} == {5}
-    space = search._candidates(context, None, 20 * TEBI, None, None, 1)
+    bought = PoolSize(budget=100.0, price=19.0).candidates(context, KINDS)
+    assert {each.drives for each in bought} == {5}
+    space = PoolSize(usable=20 * TEBI, spares=1).candidates(context, KINDS)
     assert {each.spares for each in space} == {1}
     widths = {each.vdev.children for each in space if each.vdev.kind == "raidz"}
     assert max(widths) == 24

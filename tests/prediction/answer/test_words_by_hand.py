@@ -347,11 +347,12 @@ def test_what_was_reached_of_a_precision_is_named(asked: float | None, half_widt
 
 def test_records_of_another_size_span_the_answer_but_are_not_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the reads that fail on top of each, as of the answer."""
-    monkeypatch.setattr(
-        api, "other_records", lambda baseline, sound_s: {1 << 20: 0.5 * sound_s, 4096: 9 * sound_s}
-    )
+    monkeypatch.setattr(api, "other_records", lambda baseline: {1 << 20: 0.5 * 3600.0, 4096: 9 * 3600.0})
     monkeypatch.setattr(api, "record_span", lambda case, history: "128K")
-    baseline = SimpleNamespace(case=SimpleNamespace(history=SimpleNamespace(name="media")))
+    asked: list[float] = []
+    baseline = SimpleNamespace(
+        case=SimpleNamespace(history=SimpleNamespace(name="media")), scaled_to=asked.append
+    )
     work: Any = SimpleNamespace(
         baseline=baseline,
         sound_quantiles=(3000.0, 3600.0, 4000.0),
@@ -365,9 +366,10 @@ def test_records_of_another_size_span_the_answer_but_are_not_sampled(monkeypatch
         33_000.0,
         False,
     )
+    assert asked == [3600.0]
     words = "state it (--recordsize): assumed: 128K, as in media; with 1M 40 min, 4K 9 h 10 min"
     assert driver.words == words
-    monkeypatch.setattr(api, "other_records", lambda baseline, sound_s: {})
+    monkeypatch.setattr(api, "other_records", lambda baseline: {})
     assert api._of_records(work) == ()
 
 

@@ -51,7 +51,7 @@ def test_what_holds_it_up_is_named(stated: dict[str, Any], resource: str) -> Non
 def test_two_drives_in_step_have_no_single_bottleneck() -> None:
     # Both drives alike: in a possible world one of the two may be the slower.
     baseline = _baseline(layout="mirror2", release="zol-0.7.13", fill=0.3, history="write-once-archive")
-    without = without_each(baseline, 100.0)
+    without = without_each(baseline.scaled_to(100.0))
     named = bottleneck(baseline.result, without, limiting(baseline.result, without, 100.0))
     assert named.resource.startswith("no single one")
     assert "infinitely fast it takes" in named.why
@@ -73,7 +73,7 @@ def test_without_one_resource_the_others_still_need_their_time(
 ) -> None:
     """Nothing is faster than what the busiest of the rest has to do, however large the write caches are."""
     baseline = _baseline(fill=0.4, history=history, write_cache=write_cache, **stated)
-    times = without_each(baseline, 1.0)
+    times = without_each(baseline)
     assert {"source", "target"} <= set(times)
     for gone, time in times.items():
         left = max(_moving_data(baseline.result, kind) for kind in ("source", "target") if kind != gone)
@@ -85,7 +85,7 @@ def test_a_write_cache_that_takes_what_a_population_writes_is_no_saving() -> Non
     drives = {"drive": "generic-7200rpm-cmr", "new_drive": "generic-7200rpm-cmr", "drive_size": "6TB"}
     stated = {"layout": "raidz2x12", "fill": 0.5, "history": "backup-target", "write_cache": True, **drives}
     small, large = (
-        without_each(_baseline(blocks, **stated), 1.0)["source"] for blocks in (18_750, SMALL_TILE_BLOCKS)
+        without_each(_baseline(blocks, **stated))["source"] for blocks in (18_750, SMALL_TILE_BLOCKS)
     )
     # The smaller one took 0.45 of the time, the larger 0.80.
     assert small == pytest.approx(large, abs=0.1)
@@ -109,7 +109,7 @@ def test_what_ifs_hardly_depend_on_the_size_of_the_population() -> None:
     stated = {"fill": 0.62, "write_cache": True, "history": "home-nas"}
 
     def mean(blocks: int) -> dict[str, float]:
-        each = [without_each(_baseline(blocks, seed=seed, **stated), 1.0) for seed in range(3)]
+        each = [without_each(_baseline(blocks, seed=seed, **stated)) for seed in range(3)]
         return {gone: sum(times[gone] for times in each) / len(each) for gone in each[0]}
 
     # Those of single populations lie some 0.03 about their mean.
@@ -121,27 +121,27 @@ def test_what_ifs_of_large_records_take_a_small_tile_of_narrow_vdevs(layout: str
     """Of 75,000 records of 16M each run is half a million child I/Os; a fourth of them tells the same."""
     baseline = _baseline(TILE_BLOCKS, layout=layout, fill=0.6, recordsize="16M", history="write-once-archive")
     assert baseline.result.run.children > HEAVY
-    found = without_each(baseline, 1.0)
+    found = without_each(baseline)
     assert len(baseline._lighter) == lighter
     if lighter:
         assert len(baseline._lighter[0].pool.table) < len(baseline.pool.table) / 3
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(what_if, "HEAVY", math.inf)
-            assert found == pytest.approx(without_each(baseline, 1.0), abs=0.02)
+            assert found == pytest.approx(without_each(baseline), abs=0.02)
     baseline.forget()
     assert baseline._lighter == []
 
 
 def test_what_ifs_take_what_was_made_of_the_same_blocks() -> None:
     baseline = _baseline(blocks=2_000)
-    first = without_each(baseline, 1.0)
+    first = without_each(baseline)
     kept = baseline.kept.of(tile_setup(baseline.case, baseline.result.model, baseline.pool), queued=True)
-    assert without_each(baseline, 1.0) == first == without_each(_baseline(blocks=2_000), 1.0)
+    assert without_each(baseline) == first == without_each(_baseline(blocks=2_000))
     assert (
         baseline.kept.of(tile_setup(baseline.case, baseline.result.model, baseline.pool), queued=True) is kept
     )
     baseline.kept.forget()
-    assert without_each(baseline, 1.0) == first
+    assert without_each(baseline) == first
 
 
 def test_what_was_made_of_blocks_serves_only_runs_that_would_make_the_same() -> None:

@@ -220,7 +220,11 @@ def test_a_miniature_moves_to_the_first_place_with_a_fair_share_of_lost_groups(
 
 def baseline(**more: Any) -> Any:
     """Return a world that was run for 100 s."""
-    usual = {"case": case(), "result": SimpleNamespace(model=SimpleNamespace(clients=()), time_s=100.0)}
+    usual = {
+        "case": case(),
+        "result": SimpleNamespace(model=SimpleNamespace(clients=()), time_s=100.0),
+        "answer_s": 100.0,
+    }
     return SimpleNamespace(**(usual | more))
 
 
@@ -242,17 +246,15 @@ def test_a_rebuild_beside_a_crowd_is_run_on_a_small_population() -> None:
 
 
 def test_only_changes_that_save_enough_are_advised_the_best_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        advice, "_hardware_advice", lambda baseline, middle_s: [Advice(action="x", saves_s=30.0)]
-    )
+    monkeypatch.setattr(advice, "_hardware_advice", lambda baseline: [Advice(action="x", saves_s=30.0)])
     enough = advice.WORTH_SAYING * 100.0
     others = (
         Alternative(name="sorted", resilver_s=Quantiles(p50=60.0)),
         Alternative(name="legacy", resilver_s=Quantiles(p50=1.0)),
     )
-    found = advice.advice(baseline(), 100.0, others, {"link": 100.0 - enough, "source": 1.0})
+    found = advice.advice(baseline(), others, {"link": 100.0 - enough, "source": 1.0})
     assert [each.saves_s for each in found] == [40.0, 30.0]
-    found = advice.advice(baseline(), 100.0, (), {"link": 99.9 - enough})
+    found = advice.advice(baseline(), (), {"link": 99.9 - enough})
     assert [each.saves_s for each in found] == [30.0, pytest.approx(enough + 0.1)]
 
 
@@ -266,8 +268,8 @@ def test_what_it_takes_without_the_stated_load_is_the_answer_times_the_ratio() -
     one = case(load=[{"kind": "random-read", "rate": 10, "size": "128K"}])
     plane = what_if.under(member.plane_model(one), one)
     run: Any = SimpleNamespace(model=plane, time_s=100.0)
-    assert what_if.unloaded(Bench(one, None, run), 400.0) == 100.0  # type: ignore[arg-type]
-    assert what_if.unloaded(Bench(case(load="none"), None, run), 400.0) is None  # type: ignore[arg-type]
+    assert what_if.unloaded(Bench(one, None, run, answer_s=400.0)) == 100.0  # type: ignore[arg-type]
+    assert what_if.unloaded(Bench(case(load="none"), None, run)) is None  # type: ignore[arg-type]
 
 
 def test_records_of_other_sizes_are_tried_where_nobody_says_which_they_are(
@@ -276,12 +278,12 @@ def test_records_of_other_sizes_are_tried_where_nobody_says_which_they_are(
     times = iter([50.0, 100.0, 25.0, 75.0])
     monkeypatch.setattr(what_if, "run_world", lambda *given: SimpleNamespace(time_s=next(times)))
     monkeypatch.setattr(what_if, "_of_records", lambda case, size: size)
-    one = baseline(case=case(history="maildir"))
-    found = what_if.other_records(one, 1000.0)
+    one = baseline(case=case(history="maildir"), answer_s=1000.0)
+    found = what_if.other_records(one)
     assert list(found.values())[:2] == [2000.0, 500.0]
     assert set(found) <= set(what_if.RECORDS)
     for other in (case(), case(history="maildir", recordsize="128K")):
-        assert what_if.other_records(baseline(case=other), 1000.0) == {}
+        assert what_if.other_records(baseline(case=other)) == {}
 
 
 def test_records_for_which_there_is_no_room_are_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,12 +297,12 @@ def test_records_for_which_there_is_no_room_are_not_told(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(what_if, "run_world", run)
     monkeypatch.setattr(what_if, "_of_records", lambda case, size: size)
-    one = baseline(case=case(history="maildir"))
-    every, largest = set(what_if.other_records(one, 1000.0)), what_if.RECORDS[-1]
+    one = baseline(case=case(history="maildir"), answer_s=1000.0)
+    every, largest = set(what_if.other_records(one)), what_if.RECORDS[-1]
     full.append(largest)
-    assert set(what_if.other_records(one, 1000.0)) == every - {largest} < every
+    assert set(what_if.other_records(one)) == every - {largest} < every
     full.append(one.case)
-    assert what_if.other_records(one, 1000.0) == {}
+    assert what_if.other_records(one) == {}
 
 
 # The first screen.

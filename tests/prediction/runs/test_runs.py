@@ -269,7 +269,10 @@ def test_a_stated_record_size_goes_before_the_history_and_the_release_before_bot
 def baseline(**fields: Any) -> Any:
     one = case(**fields)
     return SimpleNamespace(
-        case=one, result=SimpleNamespace(model=plane_model(one)), time=lambda **changes: 0.5
+        case=one,
+        result=SimpleNamespace(model=plane_model(one)),
+        time=lambda **changes: 0.5,
+        answer_s=100.0,
     )
 
 
@@ -285,16 +288,16 @@ def test_each_kind_of_resource_is_tried_once() -> None:
     tried: list[Any] = []
     one = baseline(enclosure="jbod-60")
     one.time = lambda model: tried.append(model) or 0.25
-    found = what_if.without_each(one, 100.0)
+    found = what_if.without_each(one)
     assert found == {"source": 25.0, "target": 25.0, "link": 25.0}
     roles = [{leaf.role for leaf in model.leaves if leaf.drive.kind == "flash"} for model in tried]
     assert sorted(map(sorted, roles)) == [[], ["source"], ["target"]]
 
 
 def test_the_other_order_keeps_the_ratio_of_the_world() -> None:
-    (found,) = what_if.other_order(baseline(release="openzfs-2.3"), 100.0)
+    (found,) = what_if.other_order(baseline(release="openzfs-2.3"))
     assert (found.name, found.resilver_s.p50) == ("legacy", 50.0)
-    (found,) = what_if.other_order(baseline(release="freebsd-9.1"), 100.0)
+    (found,) = what_if.other_order(baseline(release="freebsd-9.1"))
     assert found.name == "sorted"
 
 
@@ -310,19 +313,19 @@ def test_the_other_order_keeps_the_ratio_of_the_world() -> None:
     ],
 )
 def test_a_rebuild_is_an_alternative_where_zfs_has_one(fields: dict[str, Any], name: str | None) -> None:
-    assert [each.name for each in what_if.healing(baseline(**fields), 100.0)] == ([name] if name else [])
+    assert [each.name for each in what_if.healing(baseline(**fields))] == ([name] if name else [])
 
 
 def test_only_what_saves_enough_is_advised_the_best_first() -> None:
     one = baseline(write_cache=False)
     sorted_scan = Alternative(name="sorted", resilver_s=Quantiles(p50=70.0))
-    found = advice(one, 100.0, (sorted_scan,), {"link": 99.0})
+    found = advice(one, (sorted_scan,), {"link": 99.0})
     assert [round(each.saves_s or 0) for each in found] == [50, 30], "1 % of a link is not worth saying"
     assert found[0].action.startswith("switch the replacement drive's write cache on")
 
 
 def test_a_drive_with_its_cache_on_is_not_told_to_switch_it_on() -> None:
-    assert advice(baseline(write_cache=True), 100.0, (), {}) == ()
+    assert advice(baseline(write_cache=True), (), {}) == ()
 
 
 def test_a_scrub_follows_a_rebuild_and_nothing_else() -> None:

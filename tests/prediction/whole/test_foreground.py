@@ -126,7 +126,7 @@ def test_without_the_load_there_is_none_at_any_hour() -> None:
     def quiet(**fields: Any) -> float:
         asked = resolved(**fields)
         pool, model = miniature(asked, blocks=6000), plane_model(asked)
-        time_s = unloaded(Baseline(asked, pool, run_member(asked, pool=pool, model=model)), 1.0)
+        time_s = unloaded(Baseline(asked, pool, run_member(asked, pool=pool, model=model)))
         assert time_s is not None
         return time_s
 

@@ -10,7 +10,7 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.base.units import HOUR, parse_duration
-from zsim.cli.common import exclusive, hand_over, number, progress, whole_number
+from zsim.cli.common import answer_options, exclusive, hand_over, number, progress, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs, executor_of
 from zsim.cli.design.risk import hours as hours_of
 from zsim.cli.design.risk import rate_or_model
@@ -49,9 +49,7 @@ if TYPE_CHECKING:
 @click.option("--seed", metavar="N", help="Seed of all random numbers.")
 @click.option("--jobs", metavar="N", help="Number of processes; 1 by default.")
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a dask cluster that does the work.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
-@click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
-@click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
+@answer_options
 def command(
     words: tuple[str, ...],
     pools: str | None,

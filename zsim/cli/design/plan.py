@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import exclusive, hand_over, number, progress, whole_number
+from zsim.cli.common import answer_options, exclusive, hand_over, number, progress, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.design.risk import ABOUT_RISK, inputs_from, risk_options
 from zsim.cli.flags import Given, is_layout, scenario_options, stated_fields, word
@@ -77,9 +77,7 @@ FIND = ("layouts", "width", "fill", "worth")
 @click.option("--store", metavar="FILE.sqlite", help="Keep what was simulated, and reuse it.")
 @risk_options
 @scenario_options
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
-@click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
-@click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
+@answer_options
 def command(
     words: tuple[str, ...], as_json: bool, output: str | None, plot: str | None, **given: object
 ) -> None:

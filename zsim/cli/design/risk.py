@@ -10,7 +10,7 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.base.units import HOUR, YEAR
-from zsim.cli.common import hand_over, number, plain_number, progress, show_assumed_of
+from zsim.cli.common import answer_options, hand_over, number, plain_number, progress, show_assumed_of
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import (
     Command,
@@ -94,9 +94,7 @@ def risk_options(command: Command) -> Command:
 )
 @risk_options
 @scenario_options
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
-@click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
-@click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
+@answer_options
 def command(
     files: tuple[str, ...],
     plan: str | None,

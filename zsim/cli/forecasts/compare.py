@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import exclusive, known_so_far, notice, progress
+from zsim.cli.common import exclusive, json_option, known_so_far, notice, progress
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import is_layout, scenario_options, stated_fields
 from zsim.cli.forecasts.tables import check_table_outputs, hand_over_table
@@ -88,7 +88,7 @@ def _scenarios(asked: tuple[str, ...], common: Mapping[str, object], *, stores: 
 @click.option(
     "--jobs", metavar="N", help="Number of processes; by default one per core if there are many scenarios."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 @scenario_options
 def command(
     asked: tuple[str, ...],

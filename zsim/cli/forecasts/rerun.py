@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import echo, print_json, show
+from zsim.cli.common import echo, json_option, print_json, show
 
 if TYPE_CHECKING:
     from zsim.prediction.answer.prediction import Prediction
@@ -22,7 +22,7 @@ of a million in a row.  A regression by other routines of linear algebra moves t
 
 @click.command("rerun")
 @click.argument("result", metavar="RESULT.json")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 def command(result: str, as_json: bool) -> int:
     """Compute a stored result again and say what has changed since.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from zsim.cli.common import echo, notice, print_json, show
+from zsim.cli.common import echo, json_option, notice, print_json, show
 from zsim.cli.flags import scenario_from, scenario_options
 from zsim.cli.help import GroupedCommand
 
@@ -30,7 +30,7 @@ def schema() -> None:
     examples=("zsim scenario show --layout raidz2x6 --fill 62% -o pool.toml",),
 )
 @scenario_options
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 @click.option("-o", "--output", metavar="FILE.toml", help="Write what is stated as a scenario file.")
 def show_scenario(as_json: bool, output: str | None, **given: object) -> None:
     """Print what is stated as a scenario file, and the default of every other field."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import exclusive, known_so_far, progress
+from zsim.cli.common import exclusive, json_option, known_so_far, progress
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import FLAGS, is_layout, scenario_options, stated_fields, take_files
 from zsim.cli.forecasts.tables import check_table_outputs, hand_over_table
@@ -62,7 +62,7 @@ NOTHING_ANSWERED = 1
 @click.option(
     "--jobs", metavar="N", help="Number of processes; by default one per core if there are many scenarios."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 @scenario_options
 def command(
     words: tuple[str, ...],

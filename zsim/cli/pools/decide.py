@@ -9,7 +9,7 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.base.parsed import table
-from zsim.cli.common import exclusive, print_json, progress, show, show_assumed_of
+from zsim.cli.common import exclusive, json_option, print_json, progress, show, show_assumed_of
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import by_default, in_words, scenario_options, stated_fields
 from zsim.cli.help import GroupedCommand
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     help="Nothing is running yet: this drive has failed and is to be replaced.",
 )
 @scenario_options
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 def command(
     sources: tuple[str, ...],
     done: str | None,
@@ -81,15 +81,7 @@ def command(
     plan, places = state.plan, state.places
     stated = {"done": done, "kind": running, "drives": _numbers(drives, "--drives", places)}
     stated["waiting"] = _numbers(waiting, "--waiting", places)
-    known = {name: value for name, value in stated.items() if value is not None}
-    if known:
-        # What is stated of the pass overrules what its status tells, and what follows from that.
-        seen = ("left", "elapsed")
-        told = {name: value for name, value in table(plan, "running").items() if name not in seen}
-        plan["running"] = {**told, **known}
-    elif replace_drive is None and "running" not in plan and _is_sick(plan):
-        # Whether to keep a sick drive is a question of the repair that reads it: one that has just begun.
-        plan["running"] = {"done": 0.0}
+    _state_pass(plan, stated, is_begun=replace_drive is None)
     if replace_drive is not None:
         vdev, drive = place_of(replace_drive, "--replace-drive", places)
         about = {"vdev": vdev, "drive": drive}
@@ -105,6 +97,19 @@ def command(
     else:
         show(found)
         show_assumed_of(Scenario.from_dict(table(plan, "scenario")))
+
+
+def _state_pass(plan: dict[str, object], stated: Mapping[str, object], is_begun: bool) -> None:
+    """Put what flags say of the pass that runs into a plan; `is_begun`: a repair is, if nothing is said."""
+    known = {name: value for name, value in stated.items() if value is not None}
+    if known:
+        # What is stated of the pass overrules what its status tells, and what follows from that.
+        seen = ("left", "elapsed")
+        told = {name: value for name, value in table(plan, "running").items() if name not in seen}
+        plan["running"] = {**told, **known}
+    elif is_begun and "running" not in plan and _is_sick(plan):
+        # Whether to keep a sick drive is a question of the repair that reads it: one that has just begun.
+        plan["running"] = {"done": 0.0}
 
 
 def _is_sick(plan: dict[str, object]) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import echo, notice, print_json, progress, show
+from zsim.cli.common import echo, json_option, notice, print_json, progress, show
 from zsim.cli.given_files import sentence_in
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ STDOUT = "-"
     multiple=True,
     help="Overrides a field. May be repeated.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 def command(
     files: tuple[str, ...],
     output: str | None,

@@ -10,7 +10,7 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.base.parsed import table
-from zsim.cli.common import notice, print_json, progress, show, show_assumed_of, whole_number
+from zsim.cli.common import json_option, notice, print_json, progress, show, show_assumed_of, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import Command, by_default, fields_of_pool, in_words, scenario_options, word, words
 from zsim.cli.help import GroupedCommand
@@ -116,7 +116,7 @@ def event_options(function: Command) -> Command:
 @event_options
 @click.option("--scrub-after", is_flag=True, help="Scrub when the pool is whole again.")
 @scenario_options
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 @click.option("--plot", metavar="FILE", help="Draw it as a Gantt chart: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--report", metavar="FILE.html", help="Write text and picture as one HTML file.")
 def command(

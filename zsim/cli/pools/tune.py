@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from zsim.cli.common import hand_over, progress, show_assumed_of
+from zsim.cli.common import hand_over, json_option, progress, show_assumed_of
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import scenario_from, scenario_options, take_files
 from zsim.cli.help import GroupedCommand
@@ -25,7 +25,7 @@ from zsim.cli.help import GroupedCommand
 @click.option(
     "--plot", metavar="FILE", help="Draw time against client latency: FILE.svg, FILE.png or FILE.pdf."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 def command(
     files: tuple[str, ...],
     freebsd: bool,

@@ -10,7 +10,7 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.base.units import format_percent
-from zsim.cli.common import notice, print_json, progress, show
+from zsim.cli.common import json_option, notice, print_json, progress, show
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,7 +31,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 def list_command(as_json: bool) -> None:
     """List the drives of the catalogue."""
     from zsim.drives.catalogue import list_drives, load_drive
@@ -61,7 +61,7 @@ def list_command(as_json: bool) -> None:
 @command.command("show", short_help="Show the numbers of a drive, with their sources.")
 @click.argument("name", metavar="NAME")
 @click.option("--drive-size", metavar="SIZE", help="Scale a generic drive to this capacity, such as 4TB.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 def show_command(name: str, drive_size: str | None, as_json: bool) -> None:
     """Show a drive: its numbers with their sources, and what follows from them."""
     drive = _sized(name, drive_size)
@@ -109,7 +109,7 @@ def plot_command(name: str, output: str | None) -> None:
 @click.option("--dd", "dd_files", metavar="FILE", multiple=True,
               help="CSV with columns offset and rate, of sequential reads. May be repeated.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE.toml", help="Write the fitted drive.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 def fit_command(
     base: str,
     drive_size: str | None,

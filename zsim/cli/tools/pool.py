@@ -8,7 +8,7 @@ import click
 
 from zsim.base.parsed import Parsed, number, numbers
 from zsim.base.units import format_bytes, format_percent
-from zsim.cli.common import notice, print_json, show
+from zsim.cli.common import json_option, notice, print_json, show
 from zsim.cli.flags import scenario_from, scenario_options
 from zsim.cli.help import GroupedCommand
 
@@ -35,7 +35,7 @@ def command() -> None:
     examples=("zsim pool show --layout raidz2x6 --fill 60% --history vm-host --plot pool.svg",),
 )
 @scenario_options
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 @click.option("--plot", metavar="FILE", help="Draw the population: FILE.svg, FILE.png or FILE.pdf.")
 def show_command(as_json: bool, plot: str | None, **given: object) -> None:
     """Show where the blocks of a pool lie, and what that means for a resilver.
@@ -64,7 +64,7 @@ def show_command(as_json: bool, plot: str | None, **given: object) -> None:
 
 
 @command.command("histories")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 def histories_command(as_json: bool) -> None:
     """List the histories of the catalogue: what --history takes."""
     from zsim.pool.recipes.histories import history_names, load_history

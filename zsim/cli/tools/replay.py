@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zsim.base.units import format_percent
-from zsim.cli.common import notice, print_json, show, whole_number
+from zsim.cli.common import json_option, notice, print_json, show, whole_number
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -40,7 +40,7 @@ NOTABLE = 2.0
 )
 @click.option("--depth", metavar="N", help="Keep N requests outstanding in place of the trace's times.")
 @click.option("-o", "--output", metavar="FILE", help="Write every request: FILE.csv or FILE.parquet.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@json_option
 def command(
     trace: str,
     drive: str,

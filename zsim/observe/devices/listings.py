@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
 
 from zsim.observe.devices.identity import Identity
 from zsim.observe.devices.labels import label_of, wide_digits
-from zsim.observe.texts import nice_bytes, plain, whole, with_rest
+from zsim.observe.texts import first_document, nice_bytes, plain, whole, with_rest
 
 MOST_ROWS = 20_000
 MOST_TABLES = 1000
@@ -118,10 +117,7 @@ def _lsblk_pairs(text: str) -> Iterator[dict[str, str]]:
 
 
 def _rows_of_json(text: str) -> Iterator[Mapping[str, object]]:
-    try:
-        data, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return
+    data = first_document(text)
     rows = data.get("blockdevices") if isinstance(data, Mapping) else None
     yield from (
         row for row in (rows[:MOST_ROWS] if isinstance(rows, list) else ()) if isinstance(row, Mapping)

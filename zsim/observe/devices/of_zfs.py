@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 
 from zsim.observe.devices.identity import Identity
 from zsim.observe.devices.labels import device_of, label_of
-from zsim.observe.texts import nice_bytes, plain, whole, with_rest
+from zsim.observe.texts import first_document, nice_bytes, plain, whole, with_rest
 
 MOST_ROWS, MOST_DEPTH = 20_000, 12
 _HEADER = re.compile(
@@ -82,11 +81,7 @@ def zfs_devids(text: str) -> Iterator[Identity]:
 
 
 def _in_json(text: str) -> Iterator[Identity]:
-    try:
-        data, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return
-    for leaf in _leaves(data, 0):
+    for leaf in _leaves(first_document(text), 0):
         space = str(leaf.get("phys_space", ""))
         yield from _named(
             str(leaf.get("name", "")), str(leaf["devid"]), whole(space), "devid of zpool status -j"

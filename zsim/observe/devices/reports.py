@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from zsim.observe.devices.identity import Identity
 from zsim.observe.devices.labels import wide_digits
-from zsim.observe.texts import plain, whole, with_rest
+from zsim.observe.texts import first_document, plain, whole, with_rest
 
 MOST_REPORTS = 5000
 _LINE = re.compile(
@@ -103,10 +102,7 @@ def _number(text: str) -> int | None:
 
 
 def _smartctl_json(text: str) -> Iterator[Identity]:
-    try:
-        data, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return
+    data = first_document(text)
     if not isinstance(data, Mapping):
         return
     rate, cache = data.get("rotation_rate"), _inner(data, "write_cache", "enabled")

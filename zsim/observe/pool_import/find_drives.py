@@ -118,7 +118,7 @@ def shown_tops(outputs: PoolOutputs) -> list[Vdev]:
     return listed or (list(outputs.built.vdevs) if outputs.built is not None else [])
 
 
-def larger_drives(tops: Sequence[Vdev], inventory: Inventory) -> dict[str, Model]:
+def _larger_drives(tops: Sequence[Vdev], inventory: Inventory) -> dict[str, Model]:
     """Return the drives that are larger, by their names, than the smallest that their vdev ever had.
 
     Those that are written now, or gone, are left out: on the others data lie on the first part alone.
@@ -167,11 +167,11 @@ def _model_of(leaf: Vdev, inventory: Inventory) -> Model | None:
 
 def find_drives(outputs: PoolOutputs) -> None:
     """Note the drive, what its capacity is by name, the one that replaces, write cache; tell of links."""
-    inventory = outputs.files.inventory()
-    drives = _with_attached(drives_of(shown_tops(outputs)), shown_tops(outputs), inventory)
+    tops, inventory = shown_tops(outputs), outputs.files.inventory()
+    drives = _with_attached(drives_of(tops), tops, inventory)
     known = [identity for name in drives.old if (identity := inventory.of(name)) is not None]
     lost = [identity for name in drives.lost if (identity := inventory.of(name)) is not None]
-    larger = tuple(larger_drives(shown_tops(outputs), inventory).values())
+    outputs.larger = _larger_drives(tops, inventory)
     source = _source(known)
     if not any(each.model for each in known) and (counted := _by_number(outputs, drives)):
         known, source = counted, "that many drives of the host are of this model"
@@ -180,7 +180,7 @@ def find_drives(outputs: PoolOutputs) -> None:
         models, source = (said,) * count, SAID
     if models:
         if not _others_differ(outputs, drives, models):
-            _find_old(outputs, models, source, len(drives.old), _models_of(lost), larger)
+            _find_old(outputs, models, source, len(drives.old), _models_of(lost))
     elif drives.are_nvme:
         outputs.find("drive", "generic-nvme-ssd", "names of the devices", inferred=True)
     elif any(vendors := {label_of(name).vendor for name in drives.old}):
@@ -285,26 +285,20 @@ def _others_differ(outputs: PoolOutputs, drives: PoolDrives, models: tuple[Model
 
 
 def _find_old(
-    outputs: PoolOutputs,
-    models: tuple[Model, ...],
-    source: str,
-    count: int,
-    lost: tuple[Model, ...],
-    larger: tuple[Model, ...] = (),
+    outputs: PoolOutputs, models: tuple[Model, ...], source: str, count: int, lost: tuple[Model, ...]
 ) -> None:
     """Note the drive that is simulated: of those that are there, as a drive that is gone is not read.
 
-    The space of a vdev is that of the smallest it ever had, gone or not.  `larger` are drives in vdevs of
-    smaller ones, which are noted on their own.
+    The space of a vdev is that of the smallest it ever had, gone or not.  Drives in vdevs of smaller ones are
+    noted on their own.
     """
     inferred = "of this model" in source or source == SAID
     there = Counter(models)
     there.subtract(lost)
     present = tuple(there.elements()) or models
-    counts = Counter((model.drive, model.name) for model in present)
     read = _read_alone(present)
     others = Counter(present)
-    others.subtract(larger)
+    others.subtract(outputs.larger.values())
     chosen = _chosen(_read_alone(tuple(others.elements())) or read)
     if chosen.drive is not None:
         what = chosen.name if chosen.known else f"{chosen.name}, by its series"
@@ -313,14 +307,7 @@ def _find_old(
     outputs.named_size = min(sizes) if sizes else None
     outputs.named_sizes = tuple(sorted(set(sizes)))
     outputs.named_source = source
-    here = [model.size for model in present if model.size]
-    mixed = bool(here) and max(here) > min(here) * (1 + SAME_SIZE)
-    if len({drive for drive, _ in counts}) > 1 or mixed:
-        listed = ", ".join(f"{number} x {name}" for (_, name), number in counts.most_common(MOST_NAMED))
-        more = ", ..." if len(counts) > MOST_NAMED else ""
-        outputs.notes.append(
-            f"the drives are of several models ({plain(listed, 200)}{more}): {_taken(chosen, mixed, larger)}"
-        )
+    _note_several(outputs, present, chosen)
     if read != present:
         outputs.notes.append(
             "the shingled ones (SMR) are only read here, and count as disks of 5400 rpm; if the replacement"
@@ -332,8 +319,20 @@ def _find_old(
         )
 
 
-def _taken(chosen: Model, mixed: bool, larger: tuple[Model, ...]) -> str:
-    """Return what is said of the model that stands for several."""
+def _note_several(outputs: PoolOutputs, present: Sequence[Model], chosen: Model) -> None:
+    """Say which model stands for drives of several models or sizes."""
+    counts = Counter((model.drive, model.name) for model in present)
+    sizes = [model.size for model in present if model.size]
+    mixed = bool(sizes) and max(sizes) > min(sizes) * (1 + SAME_SIZE)
+    if len({drive for drive, _ in counts}) > 1 or mixed:
+        listed = ", ".join(f"{number} x {name}" for (_, name), number in counts.most_common(MOST_NAMED))
+        more = ", ..." if len(counts) > MOST_NAMED else ""
+        taken = _taken(chosen, mixed, bool(outputs.larger))
+        outputs.notes.append(f"the drives are of several models ({plain(listed, 200)}{more}): {taken}")
+
+
+def _taken(chosen: Model, mixed: bool, larger: bool) -> str:
+    """Return what is said of the model that stands for several; `larger` ones are in vdevs of smaller."""
     name = chosen.drive or chosen.name
     if larger:
         return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
+from zsim.observe.devices.models import Model
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.evidence.pool_iostat import PoolSpace
@@ -62,6 +63,8 @@ class PoolOutputs:
     named_sizes : tuple of int
         All capacities that the names of the drives tell [bytes].
     named_source, new_named_source : str
+    larger : dict of str to Model
+        Drives that are larger than the smallest of their vdev, by their names.
     layout_beside : str or None
         What is stated beside the outputs, where these do not show the vdevs.
     """
@@ -80,6 +83,7 @@ class PoolOutputs:
     named_source: str = ""
     new_named_size: int | None = None
     new_named_source: str = ""
+    larger: dict[str, Model] = field(default_factory=dict)
     layout_beside: str | None = None
 
     def find(self, name: str, value: object, source: str, *, inferred: bool = False) -> None:

@@ -30,6 +30,7 @@ from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import GONE, PAIRS, Vdev, repaired_pair
 from zsim.scenario.evidence import Benchmark, ClassAlloc, DriveActivity, FinishedScan, RunningScan
 from zsim.scenario.layout import Layout
+from zsim.scenario.words import NO_REPAIR
 
 SAME_END_S = 180.0
 SAME_LENGTH = 0.02
@@ -475,7 +476,7 @@ def _replaced(slots: Sequence[Vdev]) -> list[Vdev]:
 
 def repairs(outputs: PoolOutputs) -> bool:
     """Tell whether a vdev is repaired: its drives that are replaced are then counted first."""
-    return outputs.value("operation") not in ("scrub", "expand", "remove")
+    return outputs.value("operation") not in NO_REPAIR
 
 
 def _of_pool(

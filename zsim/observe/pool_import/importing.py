@@ -9,7 +9,6 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from zsim.base.errors import InputError
 from zsim.base.files import replace_files
@@ -48,23 +47,6 @@ SUSPENDED = (
 )
 
 
-class VdevBeside(NamedTuple):
-    """A vdev of which drives are filled in the same pass as those of the first one.
-
-    Attributes
-    ----------
-    vdev : int
-        As the scenario counts them.
-    drives : tuple of int
-    gone : bool
-        Whether the drives that are replaced are missing.
-    """
-
-    vdev: int
-    drives: tuple[int, ...]
-    gone: bool
-
-
 @dataclass(frozen=True, slots=True)
 class ImportedPool:
     """What an import gives.
@@ -86,8 +68,8 @@ class ImportedPool:
         Drives of the vdev under repair that await a resilver of their own.
     waiting_beside : int
         The same of other vdevs like that one.
-    beside : tuple of VdevBeside
-        Other vdevs of which the running scan fills drives too.
+    beside : tuple of mapping
+        Other vdevs of which the running scan fills drives too, as `running` of a plan states them.
     places : mapping of str to tuple of int
         By the name of a drive: its top-level vdev and its place there, as the scenario counts both.
     vdev_names : tuple of str
@@ -111,7 +93,7 @@ class ImportedPool:
     block_list: Path | None = None
     waiting: int = 0
     waiting_beside: int = 0
-    beside: tuple[VdevBeside, ...] = ()
+    beside: tuple[Mapping[str, object], ...] = ()
     places: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False)
     vdev_names: tuple[str, ...] = ()
 
@@ -498,8 +480,8 @@ def _waiting_beside(status: PoolStatus | None) -> int:
     return sum(counts[vdev] for vdev in others) if len(shapes) == 1 else 0
 
 
-def _beside(status: PoolStatus | None, places: Mapping[str, tuple[int, int]]) -> Iterator[VdevBeside]:
-    """Yield the other vdevs of which the scan that runs fills drives."""
+def _beside(status: PoolStatus | None, places: Mapping[str, tuple[int, int]]) -> Iterator[dict[str, object]]:
+    """Yield the other vdevs of which the scan that runs fills drives, as a plan states them."""
     scan = status.scan if status is not None else None
     if scan is None or not scan.active or scan.function != "resilver":
         return
@@ -510,8 +492,9 @@ def _beside(status: PoolStatus | None, places: Mapping[str, tuple[int, int]]) ->
         numbers = {number for number, _ in found}
         if len(numbers) == 1 and numbers != {0}:
             old = (leaf for slot in filled for leaf in slot.leaves() if not leaf.resilvering)
-            gone = all(leaf.state in GONE for leaf in old)
-            yield VdevBeside(numbers.pop(), tuple(sorted({place for _, place in found})), gone)
+            state = "missing" if all(leaf.state in GONE for leaf in old) else "online"
+            drives = tuple(sorted({place for _, place in found}))
+            yield {"vdev": numbers.pop(), "drives": drives, "old_drive": state}
 
 
 def _under_repair(status: PoolStatus | None) -> list[Vdev]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from zsim.base.units import format_drive_size_exactly
 from zsim.drives.names import SHINGLED, SLOW
 from zsim.observe.devices.models import Model
-from zsim.observe.pool_import.find_drives import SAME_SIZE, drives_of, larger_drives, shown_tops
+from zsim.observe.pool_import.find_drives import SAME_SIZE, drives_of, shown_tops
 from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.gather import leaf_numbers, repairs
 from zsim.observe.pool_import.layout import Tops
@@ -25,7 +25,7 @@ def find_larger(outputs: PoolOutputs, tops: Tops) -> None:
     Where those that are left are all larger, the one that is to come is taken to be one like them.
     """
     base, size = outputs.text("drive"), outputs.size("drive_size")
-    larger = larger_drives(shown_tops(outputs), outputs.files.inventory())
+    larger = outputs.larger
     if not larger or size is None or outputs.named_size is None:
         return
     if abs(outputs.named_size / size - 1) > SAME_SIZE:

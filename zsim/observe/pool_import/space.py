@@ -75,12 +75,17 @@ def find_space(outputs: PoolOutputs, tops: Tops) -> None:
     elif size is not None and alloc > size and total is not None:
         outputs.find("fill", min(alloc / total, 1.0), alloc_source)
     elif alloc > 0:
-        noted = outputs.size("drive_size")
-        if noted is not None and outputs.value("operation") == "remove":
-            # The other vdevs are emptier than the one that is removed, where they could not hold it.
-            alloc = min(alloc, _most_allocated(outputs, tops, noted))
-        outputs.find("alloc", alloc, alloc_source, inferred="resilver" in alloc_source)
+        _find_alloc(outputs, tops, alloc, alloc_source)
     _find_sizes_of_new(outputs)
+
+
+def _find_alloc(outputs: PoolOutputs, tops: Tops, alloc: int, source: str) -> None:
+    """Note how much is allocated [bytes]."""
+    drive = outputs.size("drive_size")
+    if drive is not None and outputs.value("operation") == "remove":
+        # The other vdevs are emptier than the one that is removed, where they could not hold it.
+        alloc = min(alloc, _most_allocated(outputs, tops, drive))
+    outputs.find("alloc", alloc, source, inferred="resilver" in source)
 
 
 def _find_sizes_of_new(outputs: PoolOutputs) -> None:

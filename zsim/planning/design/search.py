@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from zsim.base.errors import InputError, check_kind, check_number
+from zsim.base.errors import InputError, check_kind
 from zsim.base.notebook import reporting
 from zsim.base.provenance import provenance
-from zsim.base.units import format_bytes, format_drive_size, parse_bytes
+from zsim.base.units import format_drive_size
 from zsim.case.resolve import resolve
 from zsim.planning.design.answer import Design
-from zsim.planning.design.candidates import (
-    DRAID_CHILDREN,
-    PLAIN,
-    RAIDZ_WIDTHS,
-    Candidate,
-    for_drives,
-    kind_word,
-    plain_disks,
-    vdevs_of,
-)
+from zsim.planning.design.candidates import DRAID_CHILDREN, PLAIN, Candidate, vdevs_of
 from zsim.planning.design.facts import (
     WORLDS_SCREENED,
     Context,
@@ -35,19 +25,17 @@ from zsim.planning.design.facts import (
     with_chances,
 )
 from zsim.planning.design.requirements import QUANTITIES, Requirement
+from zsim.planning.design.size import PoolSize, whole
 from zsim.planning.risk.question import RiskInputs, with_erc_of
 from zsim.planning.risk.stated import stated_words
 from zsim.planning.rows import Row
-from zsim.planning.usable import repeated_for_usable
 from zsim.prediction.simulated import scenario_words
 from zsim.scenario.asked import at_rest
-from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.scenario.one_drive.sick import read_limit
 from zsim.vdevs.kind import kind_of
 
 CONFIRMED = 8
-MOST_MONEY = 1e15
 KINDS = tuple(
     sorted(
         {vdev.kind for vdev in vdevs_of(DRAID_CHILDREN[1])},
@@ -128,27 +116,22 @@ def plan_layouts(
     >>> all(row["usable_bytes"] >= 120 * 2**40 for row in found.meeting)
     True
     """
-    size = None if usable is None else parse_bytes(usable, "usable")
-    drives = None if drives is None else _whole("drives", drives, 1, 60)
-    spares, confirm = _whole("spares", spares, 0, 2), _whole("confirm", confirm, 0, CONFIRMED)
+    size, space = PoolSize.asked(drives, usable, budget, price, spares).with_space_as_wish()
+    confirm = whole("confirm", confirm, 0, CONFIRMED)
     if "layout" in common:
         raise InputError("layout", common["layout"], "this search finds the layout", "leave it out")
     check_kind("kinds", kinds, (list, tuple), "it is a list of kinds", 'write kinds=["raidz"]')
     check_kind("inputs", inputs, (RiskInputs, type(None)), "it is a RiskInputs", "leave it out")
-    check_kind(
-        "require", require, (list, tuple), "it is a list of requirements", 'write require=["p90 < 24h"]'
-    )
-    wishes = [Requirement.parse(each) for each in require]
-    if size is not None and (drives is not None or budget is not None):
-        wishes.append(Requirement("usable", ">=", float(size), format_bytes(size)))
-        size = None
+    allowed = "it is a list of requirements"
+    check_kind("require", require, (list, tuple), allowed, 'write require=["p90 < 24h"]')
+    wishes = [*map(Requirement.parse, require), *space]
     if sort is None:
-        sort = "usable" if size is None else "drives"
+        sort = "usable" if size.usable is None else "drives"
     if not isinstance(sort, str) or sort not in SORTS:
         raise InputError("--sort", sort, f"it is one of {', '.join(SORTS)}", "write usable")
     context = Context(common, inputs_of_chains(inputs, common), jobs, store)
     report = reporting(on_progress)
-    every = _candidates(context, drives, size, budget, price, spares, _known_kinds(kinds))
+    every = size.candidates(context, _known_kinds(kinds))
     candidates, rows, left_out = _possible(context, every, price)
     # What fails without a simulation needs none.
     open_ = [each for each in candidates if not fails_before(rows[str(each.layout)], wishes)]
@@ -159,8 +142,7 @@ def plan_layouts(
     if not chosen:
         report(1.0, "none")
     dropped = [rows[str(each.layout)] for each in candidates if each not in open_]
-    wanted = (*_wanted(drives, size, budget, price, spares), *left_out)
-    return _design(context, "layouts", [*final, *dropped], wishes, sort, wanted)
+    return _design(context, "layouts", [*final, *dropped], wishes, sort, (*size.words, *left_out))
 
 
 def _possible(
@@ -188,15 +170,6 @@ def _possible(
     return found, rows, (f"left out {len(wrong)} that cannot be ({kinds}: {wrong[0][1].allowed})",)
 
 
-def _whole(name: str, value: int | None, least: int, for_instance: int) -> int:
-    """Return a whole number that is given, checked."""
-    check_number(name, value, f"write {name}={for_instance}", whole=True)
-    if value is None or value < least:
-        allowed = f"it is a whole number, at least {least}"
-        raise InputError(name, value, allowed, f"write {name}={for_instance}")
-    return int(value)
-
-
 def inputs_of_chains(inputs: RiskInputs | None, common: Mapping[str, object]) -> RiskInputs:
     """Return what is stated of failures, in the fields of the scenario too; refuse what no chain takes."""
     asked = inputs or RiskInputs()
@@ -205,20 +178,6 @@ def inputs_of_chains(inputs: RiskInputs | None, common: Mapping[str, object]) ->
         allowed = "layouts are compared by chains, which have constant failure rates"
         raise InputError(name, value, allowed, "leave it out, and ask zsim risk of the layout that is found")
     return with_erc_of(asked, read_limit(common.get("erc")))
-
-
-def _wanted(
-    drives: int | None, usable: int | None, budget: float | None, price: float | None, spares: int
-) -> tuple[str, ...]:
-    """Return the question about the size of the pool in words."""
-    told = (
-        (drives, f"{drives} {'drive' if drives == 1 else 'drives'}"),
-        (usable, f"usable {format_bytes(usable or 0)}"),
-        (budget, f"budget {budget or 0:.12g}"),
-        (price, f"{price or 0:.12g} a drive"),
-        (spares or None, f"at least {spares} hot {'spare' if spares == 1 else 'spares'}"),
-    )
-    return tuple(words for value, words in told if value is not None)
 
 
 def stated_in_words(context: Context, layout: str | None = None) -> tuple[str, ...]:
@@ -240,42 +199,6 @@ def _known_kinds(kinds: Sequence[str]) -> Sequence[str]:
         if kind not in EVERY_KIND:
             raise InputError("--kinds", kind, f"it is one of {', '.join(EVERY_KIND)}", "write mirror,raidz")
     return kinds
-
-
-def _candidates(
-    context: Context,
-    drives: int | None,
-    usable: int | None,
-    budget: float | None,
-    price: float | None,
-    spares: int,
-    kinds: Sequence[str] = KINDS,
-) -> list[Candidate]:
-    for name, money in (("--budget", budget), ("--price", price)):
-        check_number(name, money, f"write {name} 350")
-        if money is not None and not 0.0 < money <= MOST_MONEY:
-            allowed = f"a sum of money is above 0 and at most {MOST_MONEY:.0e}"
-            raise InputError(name, money, allowed, f"write {name} 350")
-    if drives is None and usable is None and budget is None:
-        raise InputError("drives", None, "one of drives, usable and budget is given", "write --drives 60")
-    if drives is not None and budget is not None:
-        raise InputError("drives", drives, "it excludes budget", "give one of the two")
-    if budget is not None:
-        if price is None:
-            raise InputError("--price", price, "a budget needs the price of a drive", "write --price 350")
-        drives = int(budget // price)
-    if drives is not None:
-        plain = [plain_disks(drives)] if PLAIN in kinds else []
-        others = [] if [*kinds] == [PLAIN] else for_drives(int(drives), int(spares))
-        return [each for each in (*plain, *others) if kind_word(each.vdev) in kinds]
-    assert usable is not None
-    found = []
-    for vdev in (*vdevs_of(max(width for _, width in RAIDZ_WIDTHS.values())), VdevSpec.disk()):
-        layout = Layout((vdev,))
-        with contextlib.suppress(InputError):  # what cannot be is told with the others
-            layout = repeated_for_usable(context.resolved(str(vdev)), int(usable))
-        found.append(Candidate(layout, int(spares)))
-    return [each for each in found if kind_word(each.vdev) in kinds]
 
 
 def fails_before(row: Row, wishes: Sequence[Requirement]) -> bool:

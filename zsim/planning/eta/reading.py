@@ -24,7 +24,7 @@ from zsim.observe.pool_import.classes import WHO_TELLS
 from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
 from zsim.observe.pool_import.given.assumed import as_status, assumed_vdevs, assumed_words
 from zsim.observe.pool_import.given.files import files_in
-from zsim.observe.pool_import.given.other_texts import other_text
+from zsim.observe.pool_import.given.other_texts import refuse_other_texts
 from zsim.observe.pool_import.given.pasted_forms import UNKNOWN
 from zsim.observe.pool_import.given.pool_in_words import pool_in_words
 from zsim.observe.pool_import.importing import ImportedPool, import_beside
@@ -153,14 +153,7 @@ def read_paste(
         imported, notes = _imported(text, names, pool or chosen.name or None, assumed, settled)
     scenario = _scenario(imported, scan, overrides, stated or {}, assumed)
     ordered = _ordered(found, scenario)
-    late = _came_late(latest, scan, scenario)
-    said = [*_waits_for(latest, scan), *late, *notes, *_removal_beside(latest, scan)]
-    of_log = latest.of_log_alone
-    notes = [
-        *([] if of_log else _after_outage(ordered[-1], latest)),
-        *(each.removesuffix(WHO_TELLS) for each in said),
-    ]
-    notes = [*_damaged(latest, scan), *_halted(latest, scan), *_begun_again(found, scan), *notes]
+    notes = _notes(found, ordered[-1], scenario, notes)
     # When a pause ends nobody knows: what is left has no date.
     at = None if scan.state == "paused" else _moment(ordered[-1], now)
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
@@ -179,6 +172,22 @@ def read_paste(
     paused, name = scan.state == "paused", pool or chosen.name
     waiting = imported.waiting + imported.waiting_beside if imported is not None else 0
     return Paste(name, scenario, tuple(ordered), paused, tuple(notes), at, log_alone, dedup_alone, waiting)
+
+
+def _notes(
+    found: Sequence[tuple[PoolStatus, Scan]], last: RunningScan, scenario: Scenario, imported: Sequence[str]
+) -> list[str]:
+    """Return what is said of the latest status and its scan, what matters most first."""
+    latest, scan = found[-1]
+    late = _came_late(latest, scan, scenario)
+    said = [*_waits_for(latest, scan), *late, *imported, *_removal_beside(latest, scan)]
+    return [
+        *_damaged(latest, scan),
+        *_halted(latest, scan),
+        *_begun_again(found, scan),
+        *([] if latest.of_log_alone else _after_outage(last, latest)),
+        *(each.removesuffix(WHO_TELLS) for each in said),
+    ]
 
 
 def said_paste(text: str, overrides: Sequence[str], stated: Mapping[str, object]) -> Paste | None:
@@ -359,12 +368,9 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
         if recognises(rest):
             found += read_status(rest)
     if not found:
-        told = next(filter(None, map(other_text, texts)), None)
-        reason, remedy = told or (
-            "the output of zpool status is expected",
-            "pipe it in: zpool status tank | zsim eta",
-        )
-        raise InputError("zpool status", None, reason, remedy)
+        refuse_other_texts("zpool status", None, texts)
+        remedy = "pipe it in: zpool status tank | zsim eta"
+        raise InputError("zpool status", None, "the output of zpool status is expected", remedy)
     names = dict.fromkeys(each.name for each in found)
     found = under_one_name(found) if pool is None else found
     found = [each for each in found if pool is None or each.name in (pool, UNKNOWN)]

@@ -64,6 +64,7 @@ from zsim.scenario.asked import Asked, pool_of, said
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.scenario.words import NO_REPAIR
 from zsim.vdevs.kind import LOG, kind_of
 
 if TYPE_CHECKING:
@@ -79,9 +80,9 @@ OF_ONE_REPAIR = (
     "new_drive", "new_drive_size",
 )  # fmt: skip
 """Fields about the vdev under repair, and about what this repair has shown."""
-NO_REPAIR_AT_ALL = Quantiles(p50=0.0)
-NO_REPAIR = {"scrub": "a scrub", "expand": "an expansion", "remove": "a removal"}
-"""Operations that are no repair, whose duration is that of no failed drive's absence."""
+INSTANT = Quantiles(p50=0.0)
+"""The repair of a pool that is lost with its first drive."""
+_NOUNS = {"scrub": "a scrub", "expand": "an expansion", "remove": "a removal"}
 
 Hours = Callable[[Scenario, Report], Quantiles]
 """Gives the duration of a scenario's repair."""
@@ -129,8 +130,35 @@ def risk(
     remedy = 'write zsim.RiskInputs(afr="1.5%")'
     check_kind("inputs", inputs, (RiskInputs, NoneType), "they are a zsim.RiskInputs", remedy)
     check_function("hours_of", hours_of)
-    asked, report = inputs or RiskInputs(), reporting(on_progress)
+    report = reporting(on_progress)
     _check_fields(fields)
+    return _solved(_question(scenario, inputs or RiskInputs(), fields), report, hours_of or predicted_hours)
+
+
+class _Question(NamedTuple):
+    """A pool that the chance of loss is asked of, and what is stated about its failures, checked.
+
+    Attributes
+    ----------
+    scenario : Scenario
+    case : Case
+        That scenario, resolved.
+    inputs : RiskInputs
+    plan : Plan or None
+        What happens to the pool, if that is more than one repair.
+    implied : collection of str
+        Fields of the scenario that nobody stated.
+    """
+
+    scenario: Scenario
+    case: Case
+    inputs: RiskInputs
+    plan: Plan | None
+    implied: Collection[str]
+
+
+def _question(scenario: Asked | Plan | None, asked: RiskInputs, fields: AnyFields) -> _Question:
+    """Return what is asked; refuse what has no answer."""
     plan = None
     if isinstance(scenario, str | Path) and (found := printed(scenario)) is not None:
         scenario, fields = risk_subject(found, asked, fields), {}
@@ -152,22 +180,29 @@ def risk(
         _refuse(case)
         if plan is None and missing_at_first(case) != 1:
             _refuse_missing(case, asked)
+    return _Question(scenario, case, asked, plan, implied)
+
+
+def _solved(question: _Question, report: Report, hours_of: Hours) -> RiskAnswer:
+    """Return the answer, once repairs and the passes of a plan are predicted."""
+    scenario, case, inputs, plan, _ = question
+    plain = case.layout.is_plain
     # With a plan the other half of that time is its passes.
     part = 0.5 if plan is not None else 1.0
 
     def listen(share: float, words: str) -> None:
         report(part * share, words)
 
-    hours = NO_REPAIR_AT_ALL if plain else _hours(asked, scenario, listen, hours_of or predicted_hours)
+    hours = INSTANT if plain else _hours(inputs, scenario, listen, hours_of)
     spread = Spread(hours.p50, hours.p10 or hours.p50, hours.p90 or hours.p50)
     # Spares take over by themselves, hot ones and those of a dRAID.
     spares = case.layout.vdevs[0].spares + case.layout.spares
-    known = unknowns(asked.with_spares(spares), spread, scenario.drive)
+    known = unknowns(inputs.with_spares(spares), spread, scenario.drive)
     known = without_repairs(known) if plain else known
-    others = _other_repairs(scenario, case, asked, listen, hours_of or predicted_hours)
-    story = None if plan is None else _planned(plan, asked, case, report)
+    others = _other_repairs(scenario, case, inputs, listen, hours_of)
+    story = None if plan is None else _planned(plan, inputs, case, report)
     report(0.8, "solving")
-    answer = _answer(case, asked, known, hours, story, implied, others)
+    answer = _answer(question, known, hours, story, others)
     report(1.0, "solved")
     return answer
 
@@ -259,7 +294,7 @@ def _hours(inputs: RiskInputs, scenario: Scenario, report: Report, hours_of: Hou
 def _refuse(case: Case) -> None:
     """Refuse what has no window of its own, or a chance that nothing but a fire would decide."""
     if case.operation in NO_REPAIR:
-        allowed = f"{NO_REPAIR[case.operation]} repairs no missing drive"
+        allowed = f"{_NOUNS[case.operation]} repairs no missing drive"
         remedy = (
             "take operation resilver, or a plan of the whole: --plan (do = 'expand', 'remove' or 'scrub')"
         )
@@ -359,35 +394,30 @@ def _is_rebuilt_again(vdev: VdevSpec, case: Case) -> bool:
 
 
 def _answer(
-    case: Case,
-    inputs: RiskInputs,
+    question: _Question,
     known: Unknowns,
     hours: Quantiles,
     planned: PlannedRepair | None,
-    implied: Collection[str],
     others: Mapping[VdevSpec, Quantiles],
 ) -> RiskAnswer:
+    case, inputs = question.case, question.inputs
     method = inputs.chosen_method
     parts = groups(case, inputs, {vdev: each.p50 / hours.p50 for vdev, each in others.items()})
     drawn = surface(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
-    scores, worlds = drawn.solved.scores, drawn.solved.worlds
-    worlds = as_repeated(case, parts[0][1], worlds)
+    worlds = as_repeated(case, parts[0][1], drawn.solved.worlds)
     plain = case.layout.is_plain
     errors = () if planned is not None else lost_to_errors(case, hours.p50)
     if planned is not None:
         window = _grades(planned.loss(drawn))
-    elif plain:
-        window = ALL_LOST
     else:
-        gone = faulted(errors) if method == "chain" and inputs.mttr is None else 0
-        window = _grades(drawn.loss(in_repair(case, parts[0][1], worlds, method, inputs.seed, gone)))
+        window = ALL_LOST if plain else _in_repair(question, parts[0][1], drawn, worlds, faulted(errors))
     first = loss_within(parts, worlds, 1.0, method, inputs.seed)
     year = drawn.loss(first)
     years = drawn.loss(loss_within(parts, worlds, inputs.years, method, inputs.seed))
     lost = bytes_lost(year, case)
     return RiskAnswer(
         subject=_subject(case, hours, planned),
-        stated=(*scenario_words(case.scenario, implied), *stated_words(inputs, repairs=not plain)),
+        stated=(*scenario_words(case.scenario, question.implied), *stated_words(inputs, repairs=not plain)),
         window_of=planned.spans if planned is not None else "failure" if plain else "repair",
         method=method,
         window=with_certain_loss(window, errors),
@@ -397,7 +427,7 @@ def _answer(
         bytes_lost_per_tb_year=summed_up(lost, year.error),
         repair_s=hours,
         missing_s=float(drawn.many.missing.mean()),
-        movers=movers(scores, first.vdev),
+        movers=movers(drawn.solved.scores, first.vdev),
         assumptions=tuple(Assumed(field=name, text=text) for name, text in known.notes.items()),
         warnings=(
             *warnings(case, inputs, planned is not None),
@@ -410,6 +440,14 @@ def _answer(
         inputs={"stated": as_plain(inputs), "taken": _taken(known, len(worlds), parts[0][1])},
         provenance=_provenance(case, inputs),
     )
+
+
+def _in_repair(question: _Question, group: Group, drawn: LossSurface, worlds: Worlds, errors: int) -> Grades:
+    """Return the chances within the repair that is asked about; so many drives are faulted for `errors`."""
+    inputs = question.inputs
+    method = inputs.chosen_method
+    gone = errors if method == "chain" and inputs.mttr is None else 0
+    return _grades(drawn.loss(in_repair(question.case, group, worlds, method, inputs.seed, gone)))
 
 
 def as_repeated(case: Case, group: Group, worlds: Worlds) -> Worlds:

@@ -112,18 +112,10 @@ def running_now(
     shown = (*paste.scans, *gone_drives(paste.scenario.evidence or ()))
     state = state_of(known, shown, imported.waiting, seen)
     if "layout" not in stated and "running" in state:
-        state["running"] = {**table(state, "running"), **_beside(imported)}
+        beside = {"beside": imported.beside} if imported.beside else {}
+        state["running"] = {**table(state, "running"), **beside}
     plan = {"scenario": known, **state, **_names(imported, stated)}
     return PastedPool(plan, imported.places, imported.pool, told_first(imported)), ""
-
-
-def _beside(imported: ImportedPool) -> dict[str, object]:
-    """Return the drives of other vdevs that the running pass fills, as `Running` has them."""
-    found = [
-        {"vdev": each.vdev, "drives": each.drives, "old_drive": "missing" if each.gone else "online"}
-        for each in imported.beside
-    ]
-    return {"beside": tuple(found)} if found else {}
 
 
 def said_pool(fields: Mapping[str, object]) -> PastedPool | None:

@@ -17,13 +17,13 @@ WRITE_CACHE_ON = "switch the replacement drive's write cache on"
 
 
 def advice(
-    baseline: Baseline, middle_s: float, alternatives: tuple[Alternative, ...], without: Mapping[str, float]
+    baseline: Baseline, alternatives: tuple[Alternative, ...], without: Mapping[str, float]
 ) -> tuple[Advice, ...]:
     """Return what to change first, with what it saves; only what saves enough to be worth saying.
 
     Every drive on a port of its own is what `without_each` has tried as a link that takes no time.
     """
-    found = [*_hardware_advice(baseline, middle_s)]
+    middle_s, found = baseline.answer_s, _hardware_advice(baseline)
     if "link" in without:
         action, why = "give every drive its own port", "the shared link slows the drives down"
         found.append(Advice(action=action, why=why, saves_s=middle_s - without["link"]))
@@ -42,7 +42,7 @@ def most_saved_first(*found: Advice) -> tuple[Advice, ...]:
     return tuple(sorted(found, key=lambda each: -(each.saves_s or 0.0)))
 
 
-def _hardware_advice(baseline: Baseline, middle_s: float) -> list[Advice]:
+def _hardware_advice(baseline: Baseline) -> list[Advice]:
     model = baseline.result.model
     trials: list[tuple[str, str, PlaneModel]] = []
     target = next((leaf.drive for leaf in model.leaves if leaf.role == "target"), None)
@@ -71,6 +71,6 @@ def _hardware_advice(baseline: Baseline, middle_s: float) -> list[Advice]:
             why = "with this ashift, writes cover 4 KiB sectors only partly, and each costs a rotation"
             trials.append(("replace with a drive of native 512-byte sectors", why, native))
     return [
-        Advice(action=action, why=why, saves_s=middle_s * (1.0 - baseline.time(model=changed)))
+        Advice(action=action, why=why, saves_s=baseline.answer_s * (1.0 - baseline.time(model=changed)))
         for action, why, changed in trials
     ]

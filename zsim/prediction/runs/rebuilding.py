@@ -108,14 +108,7 @@ def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> M
     in_flight = window.limit * (chunk if window.counts_blocks else 1)
     begin, end = allocated_ranges(pool.table, 0)
     piece = min(float(chunk), float(np.mean(end - begin)) * data)
-    # Of a metaslab, what many windows cover is as good as all of it; fewer where they hold many small pieces.
-    windows = len(pool.table) * piece / max(1, in_flight)
-    fewest, measured, aside = (
-        (FEWEST_OF_MANY, WINDOWS_OF_MANY, AROUND_OF_MANY)
-        if in_flight > MANY_PIECES * piece
-        else (FEWEST_WINDOWS, WINDOWS, AROUND)
-    )
-    windows = min(MOST_WINDOWS, max(fewest, windows))
+    windows, measured, aside = _windows(len(pool.table) * piece, in_flight, piece)
     part = size * min(1.0, windows * in_flight * count / max(real, 1.0))
     unit = max(1.0, real / count * part / size)
     wanted = len(pool.table) / 2 * piece
@@ -140,6 +133,19 @@ def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> M
         before=before,
         behind=behind,
     )
+
+
+def _windows(held: float, in_flight: int, piece: float) -> tuple[float, float, float]:
+    """Return how many windows of each metaslab are copied, how many are measured in all, and those around.
+
+    Of a metaslab, what many windows cover is as good as all of it; fewer where they hold many small pieces.
+    `held` is what the population holds, `in_flight` what a window does [bytes].
+    """
+    many = in_flight > MANY_PIECES * piece
+    fewest, measured, aside = (
+        (FEWEST_OF_MANY, WINDOWS_OF_MANY, AROUND_OF_MANY) if many else (FEWEST_WINDOWS, WINDOWS, AROUND)
+    )
+    return min(MOST_WINDOWS, max(fewest, held / max(1, in_flight))), measured, aside
 
 
 def _ranges_in(

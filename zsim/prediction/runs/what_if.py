@@ -47,6 +47,8 @@ class Baseline:
         The best there is on that world, of several tiles.
     kept : KeptTables
         What was made of the blocks, for a tile.
+    answer_s : float
+        The answer that its ratios are told as shares of [s].
     """
 
     case: Case
@@ -54,6 +56,7 @@ class Baseline:
     result: MemberResult
     detail: MemberResult | None = None
     kept: KeptTables = field(default_factory=KeptTables, repr=False, compare=False)
+    answer_s: float = 1.0
     _lighter: list[Baseline] = field(default_factory=list, repr=False, compare=False)
 
     @property
@@ -65,6 +68,10 @@ class Baseline:
     def tiled(self) -> bool:
         """Whether the result is that of a tile."""
         return is_tile(self.case, self.result.model, self.pool)
+
+    def scaled_to(self, answer_s: float) -> Baseline:
+        """Return the same runs, for an answer of this length [s]."""
+        return replace(self, answer_s=answer_s)
 
     def time(
         self,
@@ -135,14 +142,8 @@ def baseline_of(middle: MiddleWorld) -> Baseline:
     return Baseline(middle.case, middle.pool, first, middle.result())
 
 
-def other_order(baseline: Baseline, middle_s: float) -> tuple[Alternative, ...]:
+def other_order(baseline: Baseline) -> tuple[Alternative, ...]:
     """Return the other scan order on the same pool, and the other way to repair where there is one.
-
-    Parameters
-    ----------
-    baseline : Baseline
-    middle_s : float
-        The answer [s].
 
     Returns
     -------
@@ -154,7 +155,7 @@ def other_order(baseline: Baseline, middle_s: float) -> tuple[Alternative, ...]:
     if baseline.case.operation in MOVES:
         return ()
     if baseline.case.operation == "rebuild":
-        return healing(baseline, middle_s)
+        return healing(baseline)
     if release.order == "sorted":
         name, other = "legacy", release.with_tunables({"zfs_scan_legacy": 1})
         note = f"{release.name} with zfs_scan_legacy=1"
@@ -163,9 +164,9 @@ def other_order(baseline: Baseline, middle_s: float) -> tuple[Alternative, ...]:
         assert compared is not None
         name, other = "sorted", compared
         note = f"the same pool under {other.name}"
-    time_s = middle_s * baseline.time(release=other)
+    time_s = baseline.answer_s * baseline.time(release=other)
     found = Alternative(name=name, resilver_s=Quantiles(p50=time_s), note=note)
-    return (found, *healing(baseline, middle_s))
+    return (found, *healing(baseline))
 
 
 def verifying_scrub(baseline: Baseline) -> float | None:
@@ -184,14 +185,8 @@ def verifying_scrub(baseline: Baseline) -> float | None:
     return baseline.time(model=model, operation="scrub")
 
 
-def healing(baseline: Baseline, middle_s: float) -> tuple[Alternative, ...]:
+def healing(baseline: Baseline) -> tuple[Alternative, ...]:
     """Return the other way to repair: a healing resilver, or a sequential rebuild.
-
-    Parameters
-    ----------
-    baseline : Baseline
-    middle_s : float
-        The answer [s].
 
     Returns
     -------
@@ -205,7 +200,7 @@ def healing(baseline: Baseline, middle_s: float) -> tuple[Alternative, ...]:
     other: Operation = "resilver" if baseline.case.operation == "rebuild" else "rebuild"
     name = "healing resilver" if other == "resilver" else "sequential rebuild"
     note = "verifies as it goes" if other == "resilver" else "a scrub has to verify it afterwards"
-    time_s = middle_s * (
+    time_s = baseline.answer_s * (
         _small_rebuild(baseline) if _is_crowded(baseline, other) else baseline.time(operation=other)
     )
     return (Alternative(name=name, resilver_s=Quantiles(p50=time_s), note=note),)
@@ -231,14 +226,8 @@ def _small_rebuild(baseline: Baseline) -> float:
     )
 
 
-def unloaded(baseline: Baseline, middle_s: float) -> float | None:
+def unloaded(baseline: Baseline) -> float | None:
     """Return the duration without the load that is stated; None where none is.
-
-    Parameters
-    ----------
-    baseline : Baseline
-    middle_s : float
-        The answer [s].
 
     Returns
     -------
@@ -249,7 +238,7 @@ def unloaded(baseline: Baseline, middle_s: float) -> float | None:
         return None
     quiet = replace(baseline.result.model, clients=(), writer=WriterModel())
     # A run with hours takes its clients from the case, by the hour.
-    return middle_s * replace(baseline, case=replace(baseline.case, load=())).time(model=quiet)
+    return baseline.answer_s * replace(baseline, case=replace(baseline.case, load=())).time(model=quiet)
 
 
 RECORDS = (
@@ -260,14 +249,8 @@ RECORDS = (
 """Sizes of records that pools have most: the defaults of volumes and file systems, of archives [bytes]."""
 
 
-def other_records(baseline: Baseline, middle_s: float) -> dict[int, float]:
+def other_records(baseline: Baseline) -> dict[int, float]:
     """Return the duration with records of other sizes than the stated use of the pool has.
-
-    Parameters
-    ----------
-    baseline : Baseline
-    middle_s : float
-        The answer [s].
 
     Returns
     -------
@@ -287,7 +270,7 @@ def other_records(baseline: Baseline, middle_s: float) -> dict[int, float]:
     if here is None:
         return {}
     found = zip(sizes, others, strict=True)
-    return {size: middle_s * other / here for size, other in found if other is not None}
+    return {size: baseline.answer_s * other / here for size, other in found if other is not None}
 
 
 def _small_time(case: Case, model: PlaneModel) -> float | None:
@@ -321,14 +304,8 @@ def instant(drive: DriveParameters) -> DriveParameters:
     )
 
 
-def without_each(baseline: Baseline, middle_s: float) -> dict[str, float]:
+def without_each(baseline: Baseline) -> dict[str, float]:
     """Return the duration if one kind of resource took no time.
-
-    Parameters
-    ----------
-    baseline : Baseline
-    middle_s : float
-        The answer [s].
 
     Returns
     -------
@@ -348,7 +325,7 @@ def without_each(baseline: Baseline, middle_s: float) -> dict[str, float]:
     }
     if any(shared_link(model, number) >= 0 for number in range(len(model.leaves))):
         trials["link"] = on_own_ports(model)
-    return {kind: middle_s * baseline.time(model=changed) for kind, changed in trials.items()}
+    return {kind: baseline.answer_s * baseline.time(model=changed) for kind, changed in trials.items()}
 
 
 def at_their_rate(result: MemberResult) -> PlaneModel:

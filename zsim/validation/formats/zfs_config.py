@@ -232,18 +232,26 @@ def health_of(bench: EmulatedRun, leaf: int, seed: int) -> DriveHealth:
 def _sound_drive(bench: EmulatedRun, leaf: int) -> DriveParameters:
     disk, pool = bench.section("disk"), bench.section("pool")
     capacity = int(pool["leafmb"]) << 20
-    if disk.get("ssd_par"):
-        return DriveParameters(
-            capacity_bytes=capacity,
-            kind="flash",
-            parallel_commands=int(disk["ssd_par"]),
-            flash_latency_min_s=disk["ssd_lo_us"] * 1e-6,
-            flash_latency_max_s=disk["ssd_hi_us"] * 1e-6,
-            flash_read_rate=disk["ssd_mbps"] * 1e6,
-            flash_write_rate=disk["ssd_mbps"] * 1e6,
-            rotating=not disk.get("nonrot", 1),
-            queue_depth=int(disk.get("ncq", 32)),
-        )
+    return _flash_drive(bench, capacity) if disk.get("ssd_par") else _rotating_drive(bench, capacity, leaf)
+
+
+def _flash_drive(bench: EmulatedRun, capacity: int) -> DriveParameters:
+    disk = bench.section("disk")
+    return DriveParameters(
+        capacity_bytes=capacity,
+        kind="flash",
+        parallel_commands=int(disk["ssd_par"]),
+        flash_latency_min_s=disk["ssd_lo_us"] * 1e-6,
+        flash_latency_max_s=disk["ssd_hi_us"] * 1e-6,
+        flash_read_rate=disk["ssd_mbps"] * 1e6,
+        flash_write_rate=disk["ssd_mbps"] * 1e6,
+        rotating=not disk.get("nonrot", 1),
+        queue_depth=int(disk.get("ncq", 32)),
+    )
+
+
+def _rotating_drive(bench: EmulatedRun, capacity: int, leaf: int) -> DriveParameters:
+    disk = bench.section("disk")
     outer, inner, zones = disk["outer_mbps"], disk["inner_mbps"], int(disk["zones"])
     revolution = 60.0 / disk["rpm"]
     skip = int(disk["skip_kb"]) << 10

@@ -18,7 +18,7 @@ from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.outputs import Remark
 from zsim.observe.pool_import.given.assumed import as_status
 from zsim.observe.pool_import.given.host_facts import HostFacts
-from zsim.observe.pool_import.given.other_texts import other_text
+from zsim.observe.pool_import.given.other_texts import refuse_other_texts
 from zsim.observe.pool_import.given.pasted_forms import UNKNOWN
 from zsim.observe.pool_import.given.readers import readers_of_document, readers_of_text
 from zsim.observe.texts import decoded, opened, plain, whole_text
@@ -298,6 +298,6 @@ def read_pasted(content: bytes, name: str = "text") -> PoolFiles:
     files = PoolFiles()
     files.contents[name] = read_text(decoded(content), name, files)
     if not files.contents[name]:
-        told = other_text(decoded(content)) or ("the output of zpool or zdb is expected", REMEDY)
-        raise InputError(name, None, *told)
+        refuse_other_texts(name, None, [decoded(content)])
+        raise InputError(name, None, "the output of zpool or zdb is expected", REMEDY)
     return files

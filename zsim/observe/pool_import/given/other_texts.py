@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
+
+from zsim.base.errors import InputError
 
 LONGEST = 65_536
 STATUS = "run zpool status on that host and give what it prints, whole"
@@ -79,3 +82,24 @@ def other_text(text: str) -> OtherText | None:
         In which no output was found that zsim reads.
     """
     return next((told for form, told in _FORMS if form.search(text[:LONGEST])), None)
+
+
+def refuse_other_texts(field: str, value: object, texts: Iterable[str]) -> None:
+    """Refuse texts in which nothing was found that zsim reads, where it is known what one of them is.
+
+    Parameters
+    ----------
+    field : str
+        What is refused.
+    value : object
+        What was given for it.
+    texts : iterable of str
+
+    Raises
+    ------
+    InputError
+        With what the first such text is, and what to give in its place.
+    """
+    told = next(filter(None, map(other_text, texts)), None)
+    if told is not None:
+        raise InputError(field, value, *told)
