@@ -6,6 +6,8 @@ import html
 import json
 import re
 
+LONGEST_LINE = 1_000_000
+"""Characters: every reader searches its patterns through a text, for seconds if 30 million are one line."""
 _SIGNS = str.maketrans({
     **dict.fromkeys("\u00a0\u202f\u2007\u2009\u3000", " "),
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"),
@@ -46,6 +48,18 @@ _IN_WORDS = re.compile(r"[A-Z]{2,}|(?<=/)S\b|\b\d{1,6}H\d{1,2}M\b")
 _LIKE_DIGITS = str.maketrans("OolI|", "00111")
 _IN_NUMBER = re.compile(r"(?<![A-Za-z])[lIO](?=[\d.][\d.lIO]{0,8}(?:[KMGTP%]|\b))|(?<=\d)[lIO](?=[\d.%KMGTP])"
                         r"|(?<=\d\.)[lIO](?=[\dlIO%KMGTP])|(?<=\d\.\d)[lIO](?=[%KMGTP])")  # fmt: skip
+
+
+def are_lines(text: str) -> bool:
+    """Tell whether no line of a text is longer than any output has."""
+    begin = 0
+    while len(text) - begin > LONGEST_LINE:
+        # The last end of a line within reach of the first: what lies between needs no look.
+        end = text.rfind("\n", begin, begin + LONGEST_LINE + 1)
+        if end < 0:
+            return False
+        begin = end + 1
+    return True
 
 
 def with_plain_signs(text: str) -> str:

@@ -12,8 +12,6 @@ MOST_LINES = 1000
 """Of what stands before a document, the last ones, in which its date is looked for."""
 MOST_DOCUMENTS = 1000
 MOST_TRIES = 2000
-LONGEST_LINE = 1_000_000
-"""Characters: every reader searches its patterns through a text, for seconds if 30 million are one line."""
 _OPEN = re.compile(r"^[ \t]{0,8}(?:\{|\[(?=\s{0,200}\{))", re.MULTILINE)
 
 
@@ -62,15 +60,3 @@ def _split(text: str) -> tuple[list[list[str]], list[str]]:
             position = end
     rest.append(text[position:])
     return documents, rest
-
-
-def are_lines(text: str) -> bool:
-    """Tell whether no line of a text is longer than any output has."""
-    begin = 0
-    while len(text) - begin > LONGEST_LINE:
-        # The last end of a line within reach of the first: what lies between needs no look.
-        end = text.rfind("\n", begin, begin + LONGEST_LINE + 1)
-        if end < 0:
-            return False
-        begin = end + 1
-    return True

@@ -15,7 +15,7 @@ from typing import IO
 from zsim.base import reading
 from zsim.base.errors import InputError, shown
 from zsim.base.units import MAX_BYTES, parse_duration
-from zsim.observe.cleaning import from_capitals, unescaped, with_plain_signs
+from zsim.observe.cleaning import are_lines, from_capitals, unescaped, with_plain_signs
 from zsim.observe.proxmox import as_status_of_proxmox
 
 MAX_TEXT = 256 << 20
@@ -87,8 +87,12 @@ def tidied(text: str) -> str:
     """Return pasted text with plain blanks and line ends, without marks of mails, terminals and web pages.
 
     ``zpool status`` colours its words where ZFS_COLOR is set; a page's source has it in ``<pre>``.
+    A text with a line longer than any output has is left as it is, but for signs: JSON may be one line.
     """
-    text = from_capitals(unescaped(with_plain_signs(as_status_of_proxmox(text))))
+    text = with_plain_signs(as_status_of_proxmox(text))
+    if not are_lines(text):
+        return text
+    text = from_capitals(unescaped(text))
     if "\x1b[" in text:
         text = _COLOUR.sub("", text)
     if _MARKUP.search(text) or _BREAK.search(text):

@@ -11,8 +11,9 @@ from zsim.observe.devices.labels import device_of, label_of
 from zsim.observe.devices.models import model_of
 from zsim.observe.devices.reading import READERS
 from zsim.observe.devices.reports import smartctl_drives
-from zsim.observe.pool_import.find_drives import model_named
+from zsim.observe.pool_import.find_drives import gone_from_mirror, model_named
 from zsim.observe.pool_import.importing import import_pasted
+from zsim.observe.zpool.vdev_tree import Vdev
 
 OUTPUTS = Path(__file__).parents[1] / "fixtures" / "outputs"
 LSBLK = (OUTPUTS / "lsblk.txt").read_text()
@@ -486,3 +487,38 @@ def test_a_drive_alone_is_a_new_one_where_its_model_is_known_as_another(last: st
     assert found.scenario.drive == "wd40efrx"
     assert (found.scenario.new_drive is not None) == new
     assert any("2 of 3 drives are named" in note for note in found.notes) == (not last)
+
+
+RED, RED_SMALL = "ata-WDC_WD40EFRX-68N32N0_WX{}", "ata-WDC_WD20EFRX-68EUZN0_WX{}"
+EXOS = "ata-ST4000NM0035-1V4107_ZC{}"
+SHINGLED = "ata-WDC_WD40EFAX-68JH4N0_WX{}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "gone", "left", "told"),
+    [
+        ("mirror", EXOS, (RED, RED), True),
+        ("mirror", RED_SMALL, (RED,), True),
+        ("mirror", RED, (RED_SMALL,), True),
+        ("mirror", SHINGLED, (RED,), True),
+        ("mirror", RED, (RED, EXOS), False),
+        ("mirror", RED, (), False),
+        ("mirror", "sdq", (RED,), False),
+        ("mirror", RED, ("sdq",), False),
+        ("raidz", EXOS, (RED, RED), False),
+        ("root", EXOS, (RED, RED), False),
+    ],
+)  # fmt: skip
+def test_a_drive_of_another_model_has_left_its_mirror(
+    kind: str, gone: str, left: tuple[str, ...], told: bool
+) -> None:
+    name = gone.format("000009")
+    rest = [Vdev(each.format(f"00000{number}"), "disk", "ONLINE") for number, each in enumerate(left)]
+    old = Vdev(name, "disk", "UNAVAIL")
+    sound = Vdev(
+        "mirror-1", "mirror", "ONLINE", children=(Vdev(EXOS.format("000008"), "disk", "ONLINE"), *rest)
+    )
+    top = Vdev(f"{kind}-0", kind, "DEGRADED", children=(*rest, old))
+    assert gone_from_mirror([top], Inventory()) == (name if told else "")
+    assert gone_from_mirror([sound, top], Inventory()) == (name if told else "")
+    assert gone_from_mirror([sound], Inventory()) == ""

@@ -13,7 +13,7 @@ import pytest
 from zsim.base.errors import InputError
 from zsim.case.resolve import resolve
 from zsim.cli.main import main
-from zsim.observe.documents import are_lines
+from zsim.observe.cleaning import are_lines
 from zsim.observe.pool_import.importing import beside, import_pasted, import_pool
 from zsim.observe.pool_import.vdev_sizes import smallest_drive
 from zsim.observe.texts import nice_bytes

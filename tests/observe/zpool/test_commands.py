@@ -96,6 +96,12 @@ def test_several_settings_of_one_command_are_read(line: str, sizes: dict[str, in
     assert sizes_in(f"# {line}\n") == sizes
 
 
+@pytest.mark.parametrize("setting", ["quota=10G", "recordsize=large", "ashift=none"])
+def test_settings_that_are_no_sizes_of_blocks_are_none(setting: str) -> None:
+    found = read(f"# zfs set {setting} tank\n", "text")
+    assert [each for each in found if isinstance(each, KnownProperty)] == []
+
+
 def test_sizes_of_datasets_count_beside_a_pool_whose_own_is_known() -> None:
     text = (
         "2024-01-02.10:00:00 zpool create tank mirror sda sdb\n"

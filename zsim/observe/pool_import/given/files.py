@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from zsim.base.errors import InputError
 from zsim.base.reading import is_directory, stat_of, understood
+from zsim.observe.cleaning import are_lines
 from zsim.observe.devices.identity import Inventory
 from zsim.observe.devices.reading import Listing
-from zsim.observe.documents import are_lines, split_dated
+from zsim.observe.documents import split_dated
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
-from zsim.observe.outputs import Remark
+from zsim.observe.outputs import Reader, Remark
 from zsim.observe.pool_import.given.assumed import as_status
 from zsim.observe.pool_import.given.host_facts import HostFacts
 from zsim.observe.pool_import.given.other_texts import refuse_other_texts
@@ -276,9 +277,11 @@ def _read_outputs(text: str, name: str, files: PoolFiles) -> list[str]:
     if not documents and status_json.recognises(text):
         # It begins like JSON and is none: the reader says where it breaks off.
         files.facts += status_json.read(text, name)
-    rest = as_status(rest)
+    of_rest: Iterator[tuple[str, Reader]] = iter(())
+    if are_lines(rest):
+        rest = as_status(rest)
+        of_rest = readers_of_text(rest)
     found: dict[str, None] = {}
-    of_rest = readers_of_text(rest) if are_lines(rest) else iter(())
     needed = [*((each, readers_of_document(each), at) for each, at in documents), (rest, of_rest, None)]
     for part, readers, at in needed:
         for output, reader in readers:
