@@ -17,6 +17,7 @@ from zsim.observe.pool_import.classes import (
 from zsim.observe.pool_import.find_drives import model_named
 from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.given.assumed import (
+    around,
     assumed_vdevs,
     assumed_words,
     completed,
@@ -278,6 +279,13 @@ def _tops(outputs: PoolOutputs) -> Tops:
         if shown and [vdev.drives for vdev in shown] != [vdev.drives for vdev in config.vdevs]:
             outputs.notes.append("zpool status and zdb -C show different vdevs: those of zdb -C are taken")
         return Tops(config.vdevs, "zdb -C", outputs)
+    holder = around(shown, status) if status is not None else None
+    if holder is not None:
+        outputs.notes.append(
+            f"NOT KNOWN: the vdev around {plain(', '.join(vdev.name for vdev in shown))}: its row is not shown."
+            f" {assumed_words((holder,))} is assumed: give the complete zpool status"
+        )
+        return Tops((holder,), "zpool status", outputs)
     if shown:
         if status is not None and not status.complete:
             outputs.notes.append("zpool status has no 'errors:' line at its end: vdevs may be cut off")
