@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.pastes import status
+from zsim.observe.devices.sentences import said_drives
 from zsim.planning.eta.reading import read_paste
 
 RUNS = """\
@@ -11,6 +13,7 @@ RUNS = """\
     15,2T scanned out of 19,8T at 410M/s, 3h16m to go
     9,31G resilvered, 76,73% done
 """
+EIGHT = "raidz3-0 DEGRADED\n" + "".join(f"  sd{each}\n" for each in "abcdefgh")
 PAIRS = """\
               ....
             spare-6                                      DEGRADED     0     0     0
@@ -66,3 +69,49 @@ scan: resilver in progress since Thu Mar 23 20:51:29 2023
         assert paste.scans[-1].since is not None
         assert paste.scans[-1].since.month == 12
         assert any(note.startswith("an earlier resilver began on") for note in paste.notes)
+
+
+def test_a_capacity_behind_a_label_and_a_line_with_a_sign_of_more_are_read() -> None:
+    told = list(said_drives("Array Type: 8x4tb RAIDZ2 SATA spinning rust\n"))
+    assert [(each.count, each.model.size) for each in told] == [(8, 4 * 10**12)]
+    # Behind a label an output prints capacities too.
+    assert list(said_drives("errors: 2 drives of 4TB\n")) == []
+    words = "When expanding a 7x20TB raidz2 to an 8x20TB, zpool status shows it at > 100% done.\n"
+    moved = """\
+  pool: share
+ state: ONLINE
+expand: expansion of raidz2-0 in progress since Fri Dec 19 00:39:32 2025
+        80.2T / 88.4T copied at 84.6M/s, 90.7% done, 1 days 02:00:00 to go
+config:
+
+        NAME    STATE     READ WRITE CKSUM
+        share   ONLINE       0     0     0
+"""
+    scenario = read_paste(words + moved).scenario
+    assert (str(scenario.layout), scenario.drive_size) == ("raidz2x7", 20 * 10**12)
+
+
+@pytest.mark.parametrize(
+    ("tree", "drives"),
+    [
+        # Two of the eight that are shown would be degraded, or there are more.
+        ("raidz3-0 DEGRADED\n" + "".join(f"  sd{each}\n" for each in "abcdefgh"), 9),
+        (
+            "raidz3-0 DEGRADED\n"
+            + "".join(f"  sd{each}\n" for each in "abcdefgh")
+            + "  replacing-8 DEGRADED",
+            9,
+        ),
+        ("raidz1-0 DEGRADED\n  sda\n  replacing-1 DEGRADED", 5),
+    ],
+)
+def test_a_status_that_lacks_the_rows_of_what_is_replaced_is_cut_off(tree: str, drives: int) -> None:
+    runs = """resilver in progress since Thu Apr  8 19:53:32 2021
+\t1.10T scanned at 2.78G/s, 112G issued at 290M/s, 2.01T total
+\t14.1G resilvered, 5.55% done, 01:07:43 to go"""
+    text = status(runs, tree)
+    paste = read_paste(text.partition("\nerrors:")[0])
+    assert paste.scenario.pool_layout.data[0].children == drives
+    assert any("zpool status is cut off inside it" in note for note in paste.notes)
+    # With its end the status is whole.
+    assert not any("is cut off" in note for note in read_paste(text).notes)

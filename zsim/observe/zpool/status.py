@@ -157,6 +157,8 @@ class PoolStatus:
         So many of these stand before it, if drives are detached by one: what it shows comes after them.
     told : {"replaced", "returned", ""}
         What a person says beside it of the drive that is resilvered: that it is new, or was away.
+    renamed : bool
+        Whether the pool had another name when it was printed.
     """
 
     name: str
@@ -179,6 +181,7 @@ class PoolStatus:
     commands: tuple[PoolCommand, ...] = ()
     run_before: int = 0
     told: Told = ""
+    renamed: bool = False
 
     @property
     def of_log_alone(self) -> bool:
@@ -565,7 +568,10 @@ def under_one_name(statuses: Sequence[PoolStatus]) -> list[PoolStatus]:
     for each in found:
         last |= dict.fromkeys(_identities(each), each.name)
     names = [next((last[one] for one in _identities(each)), each.name) for each in found]
-    return [replace(each, name=name) for each, name in zip(found, names, strict=True)]
+    return [
+        replace(each, name=name, renamed=each.renamed or each.name != name)
+        for each, name in zip(found, names, strict=True)
+    ]
 
 
 def _identities(status: PoolStatus) -> list[tuple[object, ...]]:

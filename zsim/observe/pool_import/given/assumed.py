@@ -217,7 +217,7 @@ def hidden_vdevs(shown: Sequence[Vdev], scan: Scan) -> tuple[Vdev, ...]:
 
 
 def around(shown: Sequence[Vdev], status: PoolStatus) -> Vdev | None:
-    """Return the RAID-Z around pairs and drives of which no row shows the vdev; None where they are the pool's.
+    """Return the RAID-Z around pairs and drives whose own row is not shown; None where they are the pool's.
 
     A pair ends with its place among the drives of its vdev (vdev.c:vdev_name).
     """

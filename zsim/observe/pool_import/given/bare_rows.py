@@ -9,8 +9,8 @@ from zsim.observe.zpool.vdev_tree import GROUPS, named_vdev
 
 _HEADER = re.compile(r"^[ \t]{0,12}NAME[ \t]+STATE\b", re.MULTILINE)
 _ROW = re.compile(
-    rf"^(?P<indent>[ \t]{{0,60}})(?P<name>[\w/%:.-]{{1,255}})[ \t]+(?:{STATES})(?:[ \t]+\d[\d.]{{0,8}}[KMGT]?){{3}}"
-    r"(?=[ \t]|$)[^\n]{0,300}$",
+    rf"^(?P<indent>[ \t]{{0,60}})(?P<name>[\w/%:.-]{{1,255}})[ \t]+(?:{STATES})"
+    r"(?:[ \t]+\d[\d.]{0,8}[KMGT]?){3}(?=[ \t]|$)[^\n]{0,300}$",
     re.MULTILINE,
 )
 _TABLE = "config:\n\nNAME STATE READ WRITE CKSUM\n"
