@@ -22,7 +22,15 @@ from zsim.observe.pool_import.given.pasted_forms import (
 from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, recognises
-from zsim.observe.zpool.vdev_tree import MANY_DRIVES, PAIRS, Vdev, named_vdev, spec_of, usual_parity
+from zsim.observe.zpool.vdev_tree import (
+    MANY_DRIVES,
+    PAIRS,
+    USUAL_MANY,
+    Vdev,
+    named_vdev,
+    spec_of,
+    usual_parity,
+)
 from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, Layout, VdevSpec
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
 from zsim.scenario.releases.profile import COPIES, DEFAULT_RELEASE, load_release
@@ -225,13 +233,13 @@ def around(shown: Sequence[Vdev], status: PoolStatus) -> Vdev | None:
         return None
     if not any(vdev.kind in PAIRS for vdev in shown):
         return None
-    least = replace(named_vdev("raidz1-0"), children=tuple(shown)).at_least
+    least = Vdev("", "root", children=tuple(shown)).at_least
     if status.name != UNKNOWN and least <= len(shown):
         return None
     drives = max(least, len(shown)) if least > ASSUMED_MIRROR else MANY_DRIVES
     if drives > MAX_CHILDREN:
         return None
-    holder = replace(named_vdev(f"raidz{usual_parity(drives)}-0"), children=tuple(shown))
+    holder = replace(named_vdev(USUAL_MANY.format(usual_parity(drives))), children=tuple(shown))
     scan = status.scan
     return padded(holder, drives) if scan is None else with_drives(holder, scan, drives)
 
