@@ -344,7 +344,17 @@ def test_a_random_read_is_overhead_seek_half_a_turn_and_the_transfer() -> None:
         ("WDS500G2B0A", SATA_FLASH, 0.5),
         ("WDS100T3X0C", NVME, 1),
         ("INTEL SSDSC2BB480G7", SATA_FLASH, 0.48),
-        ("INTEL SSDPE2KX040T8", NVME, None),
+        ("INTEL SSDPE2KX040T8", NVME, 4),
+        ("INTEL SSDSC2KB019T8", SATA_FLASH, 1.92),
+        ("INTEL SSDSC2KG076T8", SATA_FLASH, 7.68),
+        ("INTEL SSDSC2CW240A3", SATA_FLASH, 0.24),
+        ("INTEL SSDPF2KX153T1", NVME, 15.36),
+        ("Micron 5200 MTFDDAK960TDD", SATA_FLASH, 0.96),
+        ("Micron 2200 MTFDHBA512TCK", NVME, 0.512),
+        ("WDC WDBNCE0010PNC", SATA_FLASH, 1),
+        ("WDC WDBNCE2500PNC", SATA_FLASH, 0.25),
+        ("WDC WD1002FB9YZ-09H1JL1", FAST, 1),
+        ("WDC WD4000F9YZ-09N20L0", FAST, 4),
     ],
 )
 def test_names_tell_series_and_capacity_by_the_schemes_of_their_vendors(

@@ -19,8 +19,9 @@ GIGA, TERA = 1e9, 1e12
 SERIES: tuple[tuple[str, str], ...] = (
     # Flash first: "WDS100T2B0A" begins like a disk, "Black SN850" like a series of disks.
     (r"\bNVMe\b|\bM\.2 PCIe|\bOptane|\b9[0-9]0 (?:EVO|PRO)|\b980\b|\b990\b|\bSN\d{3}", NVME),
+    (r"\bMTFDH\w+", NVME),
     (
-        r"\bPM9[0-9A]\w+|\bPM1[67]\d\w+|\bSSDPE\w+|\bMZV\w+"
+        r"\bPM9[0-9A]\w+|\bPM1[67]\d\w+|\bSSDP[EF]\w+|\bMZV\w+"
         r"|\bMZ(?:QL|WL|1L|PL)\w+|\bP[3-5][56]\d\d\b",
         NVME,
     ),
@@ -32,11 +33,11 @@ SERIES: tuple[tuple[str, str], ...] = (
     (r"\b(?:Micron )?(?:7300|7400|7450|9300|9400)\b|\bMTFDK\w+|\bDC P\d{4}", NVME),
     (
         r"\b8[3-8]\d (?:EVO|QVO|PRO|DCT)|\bCT\d+\w*SSD\d"
-        r"|\b[BM]X\d{3}\b|\bSSDSC\w+|\bMTFDD\w+|\bMZ-?7\w+",
+        r"|\b[BM]X\d{3}\b|\bSSDS[AC]\w+|\bMTFDD\w+|\bMZ-?7\w+",
         SATA_FLASH,
     ),
     (
-        r"\b(?:PM8|SM8)\d\w+|\bDC S\d{4}|\bS3[57]\d0\b"
+        r"\bWDBNCE\w+|\b(?:PM8|SM8)\d\w+|\bDC S\d{4}|\bS3[57]\d0\b"
         r"|\bS4[56]\d0\b|\bWDS\d+[GT]\d\w+|\bSDSS\w+",
         SATA_FLASH,
     ),
@@ -59,6 +60,7 @@ SERIES: tuple[tuple[str, str], ...] = (
         SHINGLED,
     ),
     # Disks of 5400 to 5900 rpm; the Blue of 1 TB and Purple Pro are the exceptions of their series.
+    (r"\bWD\d{4}F[A-Z]?9YZ", FAST),
     (r"\bWD\d{2}EZEX|\bWD\d{3}0Y[SRD]\b|\bWD\d{3,4}PURP|\bPurple Pro\b", FAST),
     (
         r"\bWD\d{2,3}E[ADFMZ]\w{2}|\bWD\d{2,3}P[UV]\w{2}"
@@ -111,7 +113,9 @@ NAMED_BYTES: tuple[tuple[str, float], ...] = (
     (r"\bST(\d{2,5})[A-Z]{2}\w", GIGA),
     (r"\bWDS(\d{3})G\d", GIGA),
     (r"\bWDS(\d)00T\d", TERA),
-    (r"\bWD(\d)\d{3}F[A-Z]{3}", TERA),
+    (r"\bWDBNCE00(\d\d)P", TERA / 10),
+    (r"\bWDBNCE([1-9]\d\d)0P", GIGA),
+    (r"\bWD(\d)\d{3}F(?:[A-Z]{3}|[A-Z]?9YZ)", TERA),
     (r"\bWD(\d{3})\d[A-EG-Z][A-Z]{3}", GIGA),
     (r"\bWD(\d{3})\dY[SRD]\b", GIGA),
     (r"\bWD(\d{2})\d[A-Z]{4}", TERA),
@@ -126,13 +130,17 @@ NAMED_BYTES: tuple[tuple[str, float], ...] = (
     (r"\b(?:M[GNDQ]|DT)\d\d[AV][BC][A-Z](\d)\d\dV?[A-Z]?", TERA),
     (r"\bHDW[A-Z]\d([1-9])\d", TERA),
     (r"\bCT(\d{3,4})\w", GIGA),
-    (r"\bSSD(?:SC|PE)\w{2,3}?(\d{3})[GH]", GIGA),
+    (r"\bSSD(?:S[AC]|P[EF])\w{2,4}?(\d{3})[AGH]", GIGA),
+    (r"\bMTFD\w{3,4}?(\d{3})T[A-Z]", GIGA),
 )  # fmt: skip
 """Where the names of drives have the capacity, and its unit [bytes]."""
 HALF_SIZES = {50: 0.5, 32: 0.32, 25: 0.25, 16: 0.16, 75: 0.75, 12: 0.12, 64: 0.64}
 SAMSUNG = re.compile(r"\bHD(\d\d)\d[A-Z]{2}\b")
 TOSHIBA = re.compile(r"\bHDW[A-Z]\d\d([ACEGJL])")
 TOSHIBA_TB = {"A": 10, "C": 12, "E": 14, "G": 16, "J": 18, "L": 20}
+INTEL = re.compile(r"\bSSD(?:SC|P[EF])\w{2,4}?(\d{3})T[\dZ]")
+INTEL_TB = {19: 1.92, 38: 3.84, 76: 7.68, 153: 15.36, 307: 30.72}
+"""Of tenths of a terabyte: SSDSC2KB019T8 has 1.92 TB, SSDPE2KX010T8 one."""
 HITACHI_HALF = re.compile(r"\b(?:HD[ST]72|HT[SE](?:72|54))\d\d(50|32|25|16|75|12|64)[A-Z]")
 WRITTEN_OUT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) ?(TB|GB)\b", re.IGNORECASE)
 
@@ -189,6 +197,8 @@ def slowest(drives: tuple[NamedDrive, ...]) -> str | None:
 
 def bytes_in_name(text: str) -> int | None:
     """Return the capacity that a drive's name holds [bytes]; None where it holds none."""
+    if intel := INTEL.search(text):
+        return round(INTEL_TB.get(int(intel[1]), int(intel[1]) / 10) * TERA)
     for pattern, table in ((HITACHI_HALF, HALF_SIZES), (SAMSUNG, None), (TOSHIBA, None)):
         match = pattern.search(text)
         if match and table is not None:

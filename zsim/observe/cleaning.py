@@ -67,6 +67,8 @@ def with_plain_signs(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if _ENTITY.search(text):
         text = html.unescape(text)
+    # Markdown's sign before an underscore, which no tool prints.
+    text = text.replace("\\_", "_")
     if not text.isascii():
         text = _WIDE_COLON.sub(":", text.translate(_SIGNS))
     return _MARKED_KEY.sub(r"\1\2:", text) if any(sign in text for sign in _MARKS) else text

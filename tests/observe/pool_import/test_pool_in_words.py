@@ -117,6 +117,8 @@ def test_a_sentence_in_english_is_left_as_it_is(sentence: str) -> None:
     ("sentence", "ended"),
     [
         ("8x16TB raidz2 scrub 40% through, running for 2 days", "a scrub 40 % done after 2 d"),
+        ("6x 4TB raidz2, expansion 51% done after 8h53m", "an expansion 51 % done after 8 h 53 min"),
+        ("6x 4TB raidz2, expansion: 8T of 16T copied in 1 day 3 h", "an expansion 50 % done after 1 d 3 h"),
         ("resilver 3 days in, 12% done, 6x18TB raidz1", "a resilver 12 % done after 3 d"),
         ("5 drive raidz2 16TB, 14.6T of 16.8T issued", "--alloc 16.8T, a resilver 86.9 % done"),
         ("8x 16TB raidz2, 70% in use", "--fill 70%"),

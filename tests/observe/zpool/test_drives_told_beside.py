@@ -69,7 +69,6 @@ def test_a_drive_that_commands_bring_back_is_not_called_new_by_words() -> None:
     [
         ("# zpool detach tank sdx\n", SOUND, True),
         ("# zpool replace tank sdc sdx\n# zpool detach tank sdx\n", SOUND, True),
-        ("# zpool detach tank sdx\n", PAIR, True),
         ("# zpool detach tank sdc\n", PAIR, False),
         ("# zpool replace tank sdc sdx\n# zpool detach tank sdc\n", SOUND.replace("sdc", "sdx"), False),
         ("# zpool detach tank sdx\n# zpool replace tank sdc sdy\n", PAIR.replace("sdx", "sdy"), False),
@@ -82,6 +81,15 @@ def test_a_pass_whose_drive_was_detached_is_known_by_the_command(
     commands: str, tree: str, gone: bool
 ) -> None:
     assert targets_detached(read_status(commands + status(RUNS, tree))[0]) is gone
+
+
+def test_a_status_that_shows_the_drive_was_printed_before_it_was_detached_or_after_it_came_back() -> None:
+    detach, shown = "# zpool detach tank sdx\n", status(RUNS, PAIR)
+    assert targets_detached(read_status(shown + detach)[0])
+    # What stands above a status was run before it: the drive is filled once more.
+    assert not targets_detached(read_status(detach + shown)[0])
+    twice = read_status(shown + detach + shown)
+    assert [targets_detached(each) for each in twice] == [True, False]
 
 
 def test_a_pass_without_its_drive_issues_what_it_has_collected_and_is_over() -> None:

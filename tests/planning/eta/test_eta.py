@@ -471,6 +471,8 @@ def test_seconds_of_a_legacy_scan_are_no_pace():
         (26.0, 3.0, 0.0004, 1700.0, 26.0),
         (26.0, 1.2, 0.0004, 1700.0, None),
         (4.0, 3.0, 0.2, 17.0, 4.0),
+        # Of a small pool much is done within two transaction groups.
+        (4.0, 3.0, 0.2, 8.0, None),
         (1.8, 1.1, 0.9, 160000.0, 1.1),
     ],
 )

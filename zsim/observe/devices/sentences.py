@@ -18,7 +18,7 @@ _COUNTED_SIZE = re.compile(
 )
 _PRINTED = re.compile(
     r"\b(?:ONLINE|DEGRADED|FAULTED|OFFLINE|UNAVAIL|REMOVED|AVAIL|INUSE)\b|/dev/|^[ \t]{0,12}[\w ]{2,14}:[ \t]"
-    r"|[{}<>=]|^\S{1,40}[@:][^ ]{0,40}[#$] "
+    r"|[{}=]|<(?! ?\d)|>(?! ?\d)|^\S{1,40}[@:][^ ]{0,40}[#$] "
 )
 _LABEL = re.compile(r"^[ \t]{0,12}[\w ]{2,14}:[ \t]{1,8}")
 _SIZE = re.compile(r"(?<![\w.])(\d{1,2}(?:\.\d)?) ?TB\b", re.IGNORECASE)
@@ -67,8 +67,10 @@ def said_lines(text: str, *, labelled: bool = False) -> Iterator[str]:
 
 def said_drives(text: str) -> Iterator[SaidDrives]:
     """Yield the drives that sentences name: with how many, or as drives or disks."""
-    for line in said_lines(text):
-        if not _WORD.search(line):
+    said = {*said_lines(text)}
+    for line in said_lines(text, labelled=True):
+        # Behind a label only a number of drives of a capacity is surely said of drives.
+        if not _WORD.search(line) or (line not in said and not _COUNTED_SIZE.search(line)):
             continue
         counted = _COUNTED.search(line)
         of_some = _OTHERS.search(line) and not _ALL.search(line)

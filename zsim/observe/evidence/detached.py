@@ -26,8 +26,9 @@ def targets_detached(status: PoolStatus) -> bool:
         return False
     targets = [leaf for vdev in status.vdevs for leaf in _filled(vdev)]
     if targets:
-        # The status was printed before the command was run.
-        return all(last_of(since, each.name) == "detach" for each in targets)
+        # They were detached after the status was printed: what stands before it, it shows already.
+        later = [each for each in status.commands[status.run_before :] if not _is_before(each, status)]
+        return all(last_of(later, each.name) == "detach" for each in targets)
     last = [each for each in since if each.verb in FILLS or each.verb == "detach"][-1]
     # The old drive has its name back when a new one of the same path is detached.
     there = (leaf for vdev in status.vdevs for leaf in vdev.leaves() if leaf.state not in GONE)

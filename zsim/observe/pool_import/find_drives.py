@@ -20,6 +20,7 @@ from zsim.observe.devices.usual_sizes import usual_bytes
 from zsim.observe.evidence.activity import Samples
 from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.texts import plain
+from zsim.observe.zpool.commands import short
 from zsim.observe.zpool.vdev_tree import GONE, PAIRS, Vdev, repaired_pair
 from zsim.scenario.layout import Layout
 from zsim.vdevs.kind import kinds
@@ -85,6 +86,16 @@ def _with_attached(drives: PoolDrives, tops: Sequence[Vdev], inventory: Inventor
     if not as_nvme and (not all(models) or models[0] & models[1]):
         return drives
     return replace(drives, old=old, new=(*drives.new, *(name for name in drives.old if name in alone)))
+
+
+def _with_ordered(drives: PoolDrives, outputs: PoolOutputs) -> PoolDrives:
+    """Return the drives with a new one that ``zpool replace`` beside a status names and it does not show."""
+    commands = outputs.status.commands if outputs.status is not None and not drives.new else ()
+    shown = {*map(short, drives.old)}
+    last = next((each for each in reversed(commands) if each.verb == "replace" and len(each.words) > 1), None)
+    if last is None or short(last.words[1]) in shown:
+        return drives
+    return replace(drives, new=(last.words[1],))
 
 
 def _is_nvme(name: str) -> bool:
@@ -168,7 +179,7 @@ def _model_of(leaf: Vdev, inventory: Inventory) -> Model | None:
 def find_drives(outputs: PoolOutputs) -> None:
     """Note the drive, what its capacity is by name, the one that replaces, write cache; tell of links."""
     tops, inventory = shown_tops(outputs), outputs.files.inventory()
-    drives = _with_attached(drives_of(tops), tops, inventory)
+    drives = _with_ordered(_with_attached(drives_of(tops), tops, inventory), outputs)
     known = [identity for name in drives.old if (identity := inventory.of(name)) is not None]
     lost = [identity for name in drives.lost if (identity := inventory.of(name)) is not None]
     outputs.larger = _larger_drives(tops, inventory)

@@ -17,6 +17,7 @@ from zsim.observe.pool_import.classes import (
 from zsim.observe.pool_import.find_drives import model_named
 from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.given.assumed import (
+    around,
     assumed_vdevs,
     assumed_words,
     completed,
@@ -196,15 +197,30 @@ def _like_the_others(vdevs: Sequence[Vdev], outputs: PoolOutputs) -> Vdev:
 def _cut_inside(vdevs: Sequence[Vdev], outputs: PoolOutputs) -> Vdev:
     """Return the last vdev of an output that is cut off: like another, else as wide as usual in mid row."""
     found, status = _like_the_others(vdevs, outputs), outputs.status
-    scan = status.scan if status is not None and status.in_a_row else None
+    missing = _rows_missing(vdevs[-1])
+    scan = status.scan if status is not None and (status.in_a_row or missing is not None) else None
     if scan is None or not found.parity or found.width or found.drives > vdevs[-1].drives:
         return found
-    whole = usual(found, scan)
+    whole = usual(padded(found, found.drives + (missing or 0)), scan)
     outputs.notes.append(
         f"NOT KNOWN: how many drives {plain(found.name)} has: zpool status is cut off inside it."
         f" {whole.drives} are assumed: give the whole of zpool status"
     )
     return whole
+
+
+def _rows_missing(vdev: Vdev) -> int | None:
+    """Return how many rows the last vdev of an output that is cut off lacks at the least; None: perhaps none.
+
+    Behind a pair without its drives any number is missing, and one where the vdev is degraded and all its
+    drives that are shown are healthy.
+    """
+    if not vdev.children:
+        return None
+    last = vdev.children[-1]
+    if last.kind in PAIRS and not last.children:
+        return 0
+    return 1 if vdev.state == "DEGRADED" and all(leaf.healthy for leaf in vdev.leaves()) else None
 
 
 def _as_grown(spec: VdevSpec, vdev: Vdev, place: int, outputs: PoolOutputs) -> VdevSpec:
@@ -278,6 +294,13 @@ def _tops(outputs: PoolOutputs) -> Tops:
         if shown and [vdev.drives for vdev in shown] != [vdev.drives for vdev in config.vdevs]:
             outputs.notes.append("zpool status and zdb -C show different vdevs: those of zdb -C are taken")
         return Tops(config.vdevs, "zdb -C", outputs)
+    holder = around(shown, status) if status is not None else None
+    if holder is not None:
+        outputs.notes.append(
+            f"NOT KNOWN: the vdev around {plain(', '.join(vdev.name for vdev in shown))}: its row is not"
+            f" shown. {assumed_words((holder,))} is assumed: give the complete zpool status"
+        )
+        return Tops((holder,), "zpool status", outputs)
     if shown:
         if status is not None and not status.complete:
             outputs.notes.append("zpool status has no 'errors:' line at its end: vdevs may be cut off")

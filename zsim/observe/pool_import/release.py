@@ -66,6 +66,10 @@ def find_release(outputs: PoolOutputs) -> None:
 
 def _find_by_signs(outputs: PoolOutputs, form: str) -> None:
     """Note the release that the form of the outputs tells."""
+    names = drive_names(outputs)
+    if form == "solaris" and names and not any(map(SOLARIS_NAME.fullmatch, names)):
+        # "3.95T scanned" is also what is left where the rest of a line was cut off.
+        form = ""
     config = outputs.config
     if config is not None and config.version in _by_pool_version():
         outputs.find(

@@ -15,6 +15,7 @@ from zsim.observe.pool_import.classes import (
 from zsim.observe.pool_import.find_drives import find_new_size, find_sizes
 from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.layout import Tops, pairs_of
+from zsim.observe.pool_import.usable import size_by_datasets
 from zsim.observe.pool_import.vdev_sizes import (
     MIXED_SIZES,
     DataVdev,
@@ -24,6 +25,7 @@ from zsim.observe.pool_import.vdev_sizes import (
     smallest_drive,
 )
 from zsim.observe.texts import plain
+from zsim.observe.zpool.datasets import DatasetSpace, dataset_space
 from zsim.observe.zpool.listing import Space
 from zsim.observe.zpool.mounted import MountedSpace, mounted_fill
 from zsim.observe.zpool.scan import Scan, to_examine
@@ -161,6 +163,14 @@ def _find_fill(outputs: PoolOutputs) -> None:
         outputs.find("fill", cap, "CAP of zpool list")
         return
     name = outputs.status.name if outputs.status is not None else ""
+    held = _held_by_datasets(outputs)
+    if held is not None:
+        outputs.find("fill", round(held.used / (held.used + held.available), 3), "zfs list", inferred=True)
+        outputs.notes.append(
+            f"how full {plain(name)} is was taken from USED and AVAIL of zfs list, with what is reserved:"
+            " zpool list shows it"
+        )
+        return
     share = mounted_fill(outputs.files.of(MountedSpace), name)
     if share is not None:
         outputs.find("fill", round(min(share, 1.0), 3), "df", inferred=True)
@@ -184,13 +194,7 @@ def _total(outputs: PoolOutputs, tops: Tops) -> tuple[int | None, str, bool]:
         )
     listed = outputs.listed
     if listed is None:
-        metaslabs, seen = outputs.files.metaslabs, outputs.seen_space
-        if metaslabs is not None or seen is None:
-            return metaslabs.size if metaslabs is not None else None, "metaslabs of zdb -m", False
-        status = outputs.status
-        shown = status is None or status.complete or not status.vdevs
-        whole = shown and tops.whole == len(tops.specs) and outputs.named_size is None
-        return seen.space.size if whole else None, "alloc and free of zpool iostat", True
+        return _unlisted_total(outputs, tops)
     spaces = _spaces(outputs, tops)
     sizes = [space.size for space in spaces]
     if spaces and all(sizes):
@@ -200,6 +204,27 @@ def _total(outputs: PoolOutputs, tops: Tops) -> tuple[int | None, str, bool]:
         "SIZE of zpool list",
         not listed.exact,
     )
+
+
+def _unlisted_total(outputs: PoolOutputs, tops: Tops) -> tuple[int | None, str, bool]:
+    """Return the address space of the vdevs as other outputs than ``zpool list`` show it; see `_total`."""
+    metaslabs, seen, status = outputs.files.metaslabs, outputs.seen_space, outputs.status
+    if metaslabs is not None:
+        return metaslabs.size, "metaslabs of zdb -m", False
+    shown = status is None or status.complete or not status.vdevs
+    whole = shown and tops.whole == len(tops.specs) and outputs.named_size is None
+    if seen is not None:
+        return seen.space.size if whole else None, "alloc and free of zpool iostat", True
+    held = _held_by_datasets(outputs)
+    size = size_by_datasets(Layout(tuple(tops.specs)), held, outputs.release) if held and whole else None
+    return size, "USED and AVAIL of zfs list", True
+
+
+def _held_by_datasets(outputs: PoolOutputs) -> DatasetSpace | None:
+    """Return what the datasets of the pool hold, unless it had another name before."""
+    if outputs.status is None or any(each.renamed for each in outputs.statuses):
+        return None
+    return dataset_space(outputs.files.of(DatasetSpace), outputs.status.name)
 
 
 def _spaces(outputs: PoolOutputs, tops: Tops) -> list[Space]:

@@ -153,8 +153,12 @@ class PoolStatus:
         Whether that line says that all I/O of the pool is suspended.
     commands : tuple of PoolCommand
         What stands beside it of commands to this pool.
+    run_before : int
+        So many of these stand before it, if drives are detached by one: what it shows comes after them.
     told : {"replaced", "returned", ""}
         What a person says beside it of the drive that is resilvered: that it is new, or was away.
+    renamed : bool
+        Whether the pool had another name when it was printed.
     """
 
     name: str
@@ -175,7 +179,9 @@ class PoolStatus:
     data_errors: str = ""
     suspended: bool = False
     commands: tuple[PoolCommand, ...] = ()
+    run_before: int = 0
     told: Told = ""
+    renamed: bool = False
 
     @property
     def of_log_alone(self) -> bool:
@@ -272,8 +278,19 @@ def read_status(text: str, name: str = "zpool status") -> tuple[PoolStatus, ...]
         raise InputError(name, None, "a line 'pool: NAME' is expected", "give the output of zpool status")
     commands = read_commands(text)
     told = told_of_drive(text)
-    pools = (_pool(block, name) for block in blocks)
-    return tuple(replace(pool, commands=_of_pool(commands, pool.name), told=told) for pool in pools)
+    lines = text.split("\n") if _detaches(commands) else []
+    found = []
+    for block in blocks:
+        pool = _pool(block, name)
+        beside = _of_pool(commands, pool.name)
+        above = read_commands("\n".join(lines[: block.number])) if _detaches(beside) else ()
+        before = len(_of_pool(above, pool.name))
+        found.append(replace(pool, commands=beside, run_before=before, told=told))
+    return tuple(found)
+
+
+def _detaches(commands: Sequence[PoolCommand]) -> bool:
+    return any(each.verb == "detach" for each in commands)
 
 
 def _of_pool(commands: Sequence[PoolCommand], name: str) -> tuple[PoolCommand, ...]:
@@ -286,6 +303,7 @@ class _Block:
     """Lines of one pool by key, each with its number."""
 
     pool: str
+    number: int
     at: datetime | None = None
     lines: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     scans: list[list[str]] = field(default_factory=list)
@@ -306,7 +324,7 @@ def _blocks(text: str, name: str) -> Iterator[_Block]:
                 raise bad_line(
                     name, number, line, f"the status of at most {MAX_POOLS} pools", "give one pool"
                 )
-            block, key = _Block(match[2].strip(), dates.at(number)), "pool"
+            block, key = _Block(match[2].strip(), number, dates.at(number)), "pool"
         elif block is not None:
             key = match[1] if match else key
             if key != "config" and "config" not in block.lines and line.split()[:2] == ["NAME", "STATE"]:
@@ -344,7 +362,7 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         state=state[0] if state else "",
         vdevs=root,
         sections=sections,
-        scan=max(scans, key=lambda scan: scan.active, default=None),
+        scan=max(scans, key=lambda scan: (scan.active, _begun(scan)), default=None),
         scans=tuple(scans),
         at=block.at,
         tabbed=any(line.startswith("\t") for lines in block.scans for line in lines[1:]),
@@ -358,6 +376,12 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         data_errors=_data_errors(block.lines.get("errors", [])),
         suspended=any("currently suspended" in line for _, line in block.lines.get("errors", [])),
     )
+
+
+def _begun(scan: Scan) -> datetime:
+    """Return when a scan that runs began: a text may show an earlier one beside it."""
+    told = (scan.since or scan.at) if scan.active and scan.function in ("resilver", "scrub") else None
+    return told.replace(tzinfo=None) if told is not None else datetime.min
 
 
 def counted_data_errors(count: int) -> str:
@@ -544,7 +568,10 @@ def under_one_name(statuses: Sequence[PoolStatus]) -> list[PoolStatus]:
     for each in found:
         last |= dict.fromkeys(_identities(each), each.name)
     names = [next((last[one] for one in _identities(each)), each.name) for each in found]
-    return [replace(each, name=name) for each, name in zip(found, names, strict=True)]
+    return [
+        replace(each, name=name, renamed=each.renamed or each.name != name)
+        for each, name in zip(found, names, strict=True)
+    ]
 
 
 def _identities(status: PoolStatus) -> list[tuple[object, ...]]:

@@ -217,7 +217,7 @@ def nested(rows: Sequence[Row]) -> tuple[Vdev, ...]:
     rows = rows[: MAX_ROWS + MAX_VDEVS]
     if not rows:
         return ()
-    grouped = any(vdev.kind in GROUPS for _, vdev in rows)
+    grouped = any(vdev.kind in (*GROUPS, *PAIRS) for _, vdev in rows)
     lost = len({indent for indent, _ in rows}) == 1 or _holds_nothing(rows)
     return _by_names([vdev for _, vdev in rows]) if lost and grouped else _by_indent(rows)
 

@@ -19,7 +19,14 @@ from zsim.observe.evidence.detached import (
     targets_detached,
     without_targets,
 )
-from zsim.observe.evidence.scans import PoolThen, came_late, repaired_as, resilvered_together, running
+from zsim.observe.evidence.scans import (
+    PoolThen,
+    came_late,
+    repaired_as,
+    resilvered_together,
+    running,
+    started_of,
+)
 from zsim.observe.pool_import.classes import WHO_TELLS
 from zsim.observe.pool_import.gather import SAME_END_S, SAME_LENGTH
 from zsim.observe.pool_import.given.assumed import as_status, assumed_vdevs, assumed_words
@@ -228,7 +235,17 @@ def _found_running(statuses: Sequence[PoolStatus]) -> list[tuple[PoolStatus, Sca
         raise InputError("scan:", None, allowed, remedy)
     if over is not None:
         raise InputError("zpool status", _last_scan(over), "a running scan is expected", _remedy(over))
-    return found
+    return _latest_begun_last(found)
+
+
+def _latest_begun_last(found: Sequence[tuple[PoolStatus, Scan]]) -> list[tuple[PoolStatus, Scan]]:
+    """Return scans with the one that began last at the end, where a text shows others behind it."""
+    begun = [started_of(scan) if scan.function in ("resilver", "scrub") else None for _, scan in found]
+    known = [each.replace(tzinfo=None) for each in begun if each is not None]
+    if len(known) < len(found) or known[-1] == max(known):
+        return list(found)
+    order = sorted(range(len(found)), key=known.__getitem__)
+    return [found[place] for place in order]
 
 
 def _under_repair(status: PoolStatus) -> str:

@@ -25,6 +25,7 @@ from zsim.scenario.releases.profile import COPIES
 EARLY = 0.05
 SLOW, FAST = 1.3, 0.75
 SETTLED = constant("progress.settled")
+FIRST_TXGS = constant("progress.first_txgs")
 """A scan of which little is done tells nothing of its pace before [s]."""
 FOLLOWED = 0.3
 """A pace says something where the answer has gone with it by this share, in logarithms."""
@@ -152,7 +153,7 @@ def telling_pace(pace: float, changed: float, share: float, elapsed: float | Non
         much is done, by how much it has moved; None while little is done, as in the first minutes, and of
         a status that does not tell how long the scan has run.
     """
-    if elapsed is None or (share < EARLY and elapsed < SETTLED):
+    if elapsed is None or elapsed < FIRST_TXGS or (share < EARLY and elapsed < SETTLED):
         return None
     if FAST < pace < SLOW:
         return pace

@@ -10,8 +10,10 @@ from dataclasses import replace
 from zsim.base.errors import InputError
 from zsim.case.resolve import USUALLY_FULL
 from zsim.drives.models.generations import first_year
+from zsim.observe.pool_import.given.bare_rows import with_table
 from zsim.observe.pool_import.given.pasted_forms import (
     HEAD,
+    UNKNOWN,
     as_status_of_page,
     as_status_of_progress,
     as_status_of_shares,
@@ -20,7 +22,15 @@ from zsim.observe.pool_import.given.pasted_forms import (
 from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, recognises
-from zsim.observe.zpool.vdev_tree import Vdev, named_vdev, spec_of, usual_parity
+from zsim.observe.zpool.vdev_tree import (
+    MANY_DRIVES,
+    PAIRS,
+    USUAL_MANY,
+    Vdev,
+    named_vdev,
+    spec_of,
+    usual_parity,
+)
 from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, Layout, VdevSpec
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
 from zsim.scenario.releases.profile import COPIES, DEFAULT_RELEASE, load_release
@@ -71,7 +81,7 @@ def as_status(text: str) -> str:
 
 
 def _of_lone_lines(text: str) -> str | None:
-    return f"{_named_in_table(text)}{text}" if _LONE.search(text) else None
+    return f"{_named_in_table(text)}{with_table(text)}" if _LONE.search(text) else None
 
 
 def _of_counters(text: str) -> str | None:
@@ -212,6 +222,26 @@ def hidden_vdevs(shown: Sequence[Vdev], scan: Scan) -> tuple[Vdev, ...]:
     rows = (Vdev(f"{name} (assumed) {each}", "disk", "ONLINE") for each in range(width))
     like = replace(last, state="ONLINE", children=tuple(rows))
     return tuple(replace(like, name=f"{name}-{len(shown) + each}") for each in range(more))
+
+
+def around(shown: Sequence[Vdev], status: PoolStatus) -> Vdev | None:
+    """Return the RAID-Z around pairs and drives whose own row is not shown; None where they are the pool's.
+
+    A pair ends with its place among the drives of its vdev (vdev.c:vdev_name).
+    """
+    if not shown or any(vdev.kind not in (*PAIRS, "disk") for vdev in shown):
+        return None
+    if not any(vdev.kind in PAIRS for vdev in shown):
+        return None
+    least = Vdev("", "root", children=tuple(shown)).at_least
+    if status.name != UNKNOWN and least <= len(shown):
+        return None
+    drives = max(least, len(shown)) if least > ASSUMED_MIRROR else MANY_DRIVES
+    if drives > MAX_CHILDREN:
+        return None
+    holder = replace(named_vdev(USUAL_MANY.format(usual_parity(drives))), children=tuple(shown))
+    scan = status.scan
+    return padded(holder, drives) if scan is None else with_drives(holder, scan, drives)
 
 
 def padded(vdev: Vdev, drives: int) -> Vdev:

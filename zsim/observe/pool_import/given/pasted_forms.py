@@ -12,9 +12,9 @@ UNKNOWN = "unknown"
 """Name of a pool that no output names."""
 HEAD = f"  pool: {UNKNOWN}\n state: ONLINE\n"
 MOST_LINES = 10_000
-_STATES = "ONLINE|DEGRADED|FAULTED|OFFLINE|UNAVAIL|REMOVED|SUSPENDED"
+STATES = "ONLINE|DEGRADED|FAULTED|OFFLINE|UNAVAIL|REMOVED|SUSPENDED"
 _COUNT = r"[ \t]{1,8}(?:\d[\d.,]{0,8}[KMGT]?|-)"
-_ROW = re.compile(rf"[ \t]+(?=\S{{1,255}}[ \t]{{1,8}}(?:{_STATES}){_COUNT}{_COUNT}{_COUNT}(?:\s|\Z))")
+_ROW = re.compile(rf"[ \t]+(?=\S{{1,255}}[ \t]{{1,8}}(?:{STATES}){_COUNT}{_COUNT}{_COUNT}(?:\s|\Z))")
 _SPARE = re.compile(
     r"[ \t]+(?=(?:logs|cache|spares|special|dedup)\s+\S{1,255}[ \t]+[A-Z]"
     r"|\S{1,255}[ \t]+(?:AVAIL|INUSE)\b)"
@@ -61,7 +61,7 @@ _PAGE_TABLE = re.compile(
     r"^[ \t]{0,12}Name[ \t]+Read[ \t]+Write[ \t]+Checksum[ \t]+Status\b[^\n]*$", re.MULTILINE
 )
 _PAGE_ROW = re.compile(
-    rf"[ \t]*(\S{{1,255}})[ \t]+(\d{{1,9}})[ \t]+(\d{{1,9}})[ \t]+(\d{{1,9}})[ \t]+({_STATES})\b"
+    rf"[ \t]*(\S{{1,255}})[ \t]+(\d{{1,9}})[ \t]+(\d{{1,9}})[ \t]+(\d{{1,9}})[ \t]+({STATES})\b"
 )
 _PARTS = re.compile(r"(\d{1,6})\s{0,2}(day|hour|minute|second|[dhms])", re.IGNORECASE)
 _UNIT_S = {"d": 86400, "h": 3600, "m": 60, "s": 1}

@@ -16,9 +16,6 @@ import numpy as np
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.units import (
-    DAY,
-    HOUR,
-    MINUTE,
     format_bytes,
     format_bytes_exactly,
     format_drive_size,
@@ -69,6 +66,7 @@ from zsim.observe.pool_import.given.sentence_forms import (
     TOML,
     VENDOR,
     WORD,
+    seconds_in,
 )
 from zsim.scenario.layout import Layout
 from zsim.scenario.releases.capacity import pool_size
@@ -91,8 +89,6 @@ NUMBERS = {
 PAIR = 2
 """Drives of a mirror of which nobody says how many it has."""
 OLD_PARITY = {"5": 1, "6": 2, "10": 0}
-UNITS = {"d": DAY, "h": HOUR, "m": MINUTE}
-"""Of a time, by its first letter [s]."""
 COUNTED_RECORD, COUNTED_ASHIFT = 128 << 10, 12
 """Records and sectors by which the space of data is counted [bytes, log2(bytes)]."""
 FIRST = ("layout", "drive", "drive_size", "new_drive_size", "fill")
@@ -349,8 +345,7 @@ class _Sentence:
     def _take_finished(self) -> None:
         """Note how long an earlier scan took, as evidence."""
         if (match := FINISHED.search(self.rest)) is not None:
-            seconds = float(match["elapsed"]) * UNITS[match["hours"][0].lower()]
-            found = {"what": "finished", "kind": match["scan"].lower(), "duration": seconds}
+            found = {"what": "finished", "kind": match["scan"].lower(), "duration": seconds_in(match)}
             self._facts["evidence"] = [found]
             self._blank_groups(match)
 
@@ -359,9 +354,10 @@ class _Sentence:
         match = next((found for form in RUNNING if (found := form.search(self.rest))), None)
         if match is None:
             return
-        kind = (match["scan"] or "resilver").lower().replace("expan", "expand")
-        scan: dict[str, object] = {"what": "running", "kind": kind}
         said = match.groupdict()
+        copied = str(said.get("said")).lower() == "copied"  # as an expansion does
+        kind = (said["scan"] or ("expan" if copied else "resilver")).lower().replace("expan", "expand")
+        scan: dict[str, object] = {"what": "running", "kind": kind}
         if said.get("done") is not None:
             scan["done"] = parse_fraction(f"{said['done']}%", "done")
         else:
@@ -370,8 +366,7 @@ class _Sentence:
             self._facts["alloc"] = _rounded(whole)
         self._blank_groups(match)
         if (gone := ELAPSED.search(self.rest)) is not None:
-            number, unit = gone["elapsed"] or gone["before"], gone["hours"] or gone["units"]
-            scan["elapsed"] = float(number) * UNITS[unit[0].lower()]
+            scan["elapsed"] = seconds_in(gone)
             self._blank_groups(gone)
         if scan["kind"] != "resilver":
             self._facts["operation"] = scan["kind"]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from zsim.base.units import DAY, HOUR, MINUTE
+
 COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _N = rf"(?:\d{{1,4}}|{'|'.join(COUNTS)})"
 _START = r"(?<![\w.,-])"
@@ -37,7 +39,7 @@ _AMOUNT = r"\d{1,5}(?:\.\d{1,3})? ?[GTP]i?B?"
 CALLED = {"expand": "an expansion"}
 """Scans that are called otherwise in a sentence."""
 _SCANS = r"resilver|rebuild|scrub|expan(?=sion|ding|d)"
-_SCAN = rf"(?:\b(?P<scan>{_SCANS})(?P<ending>ing|ed|sion|ding|d)?,? (?:is |at )?)?"
+_SCAN = rf"(?:\b(?P<scan>{_SCANS})(?P<ending>ing|ed|sion|ding|d)?[,:]? (?:is |at )?)?"
 RUNNING = (
     _form(
         rf"{_SCAN}{_START}(?P<done>\d{{1,2}}(?:\.\d+)?) ?(?P<sign>%)"
@@ -55,18 +57,31 @@ RUNNING = (
 )
 """A scan that runs, and how far it is: as a share, or in bytes."""
 _UNIT = r"h|hours?|d|days?|min|minutes?"
+_MORE = r"(?:,? ?(?:and )?(?P<more>\d{1,2}) ?(?P<smaller>h|hours?|m|min|minutes?))?"
+UNITS = {"d": DAY, "h": HOUR, "m": MINUTE}
+"""Of a time, by its first letter [s]."""
 ELAPSED = _form(
     r"\b(?P<after>(?:running )?(?:after|in|for)|running)(?: about)?"
-    rf" (?P<elapsed>\d{{1,4}}(?:\.\d+)?) ?(?P<hours>{_UNIT})\b"
+    rf" (?P<elapsed>\d{{1,4}}(?:\.\d+)?) ?(?P<hours>{_UNIT}){_MORE}\b"
     rf"|(?<![\w.])(?P<before>\d{{1,4}}(?:\.\d+)?) ?(?P<units>{_UNIT}) (?P<ago>ago|in)\b"
 )
 """How long it has run."""
 FINISHED = _form(
     r"\b(?P<whose>(?:last|a|each|every|the) )?(?P<scan>resilver|scrub)s?"
     r" (?P<said>takes?|took|lasts?|lasted|needs?|finishe[sd] in)"
-    rf"(?: about)? (?P<elapsed>\d{{1,4}}(?:\.\d+)?) ?(?P<hours>{_UNIT})\b"
+    rf"(?: about)? (?P<elapsed>\d{{1,4}}(?:\.\d+)?) ?(?P<hours>{_UNIT}){_MORE}\b"
 )
 """How long an earlier scan took."""
+
+
+def seconds_in(match: re.Match[str]) -> float:
+    """Return the time of `ELAPSED` or `FINISHED`, as in ``8h53m`` or ``3 days ago`` [s]."""
+    said = match.groupdict()
+    number, unit = said["elapsed"] or said.get("before"), said["hours"] or said.get("units")
+    more = float(said["more"]) * UNITS[said["smaller"][0].lower()] if said["more"] else 0.0
+    return float(str(number)) * UNITS[str(unit)[0].lower()] + more
+
+
 DATA = _form(
     rf"{_START}(?P<amount>{_AMOUNT})(?: of)?"
     r" (?P<said>alloc(?:ated)?|data|used|stored|written|in use|full)\b"
