@@ -94,7 +94,7 @@ class CourseWork(Work):
             self._run_larger()
 
     def _run_world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
-        world = self._world(place)
+        world = self.world(place)
         pool = miniature(world.case, blocks=MEMBER_BLOCKS)
         result = run_pool(world.case, pool, world.plane)
         needed = needed_share(world.case, pool, world.plane)

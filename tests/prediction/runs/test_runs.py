@@ -335,10 +335,10 @@ def test_a_scrub_follows_a_rebuild_and_nothing_else() -> None:
 
 def test_a_world_of_a_prediction_is_made_once() -> None:
     work = Work(case(), lambda share, what: None)
-    assert work._world(3) is work._world(3)
-    seeds = {work._world(place).case.seed for place in range(4)}
+    assert work.world(3) is work.world(3)
+    seeds = {work.world(place).case.seed for place in range(4)}
     assert len(seeds) == 4, "chance is not the same in all of them"
-    assert work._world(2).case.member == work.members[2]
+    assert work.world(2).case.member == work.members[2]
 
 
 def test_what_a_prediction_has_run_is_given_back_without_the_collector() -> None:

@@ -64,7 +64,9 @@ from zsim.observe.pool_import.given.sentence_forms import (
     RELEASE,
     RPM,
     RUNNING,
+    RUNNING_APART,
     SAYS_NOTHING,
+    SCAN,
     SHINGLED,
     TOML,
     VENDOR,
@@ -357,11 +359,15 @@ class _Sentence:
     def _take_running(self) -> None:
         """Note a scan that runs, as evidence."""
         match = next((found for form in RUNNING if (found := form.search(self.rest))), None)
+        kinds = {found["scan"].lower() for found in SCAN.finditer(self.rest)}
+        if match is None and kinds:
+            match = RUNNING_APART.search(self.rest)
         if match is None:
             return
-        kind = (match["scan"] or "resilver").lower().replace("expan", "expand")
-        scan: dict[str, object] = {"what": "running", "kind": kind}
         said = match.groupdict()
+        named = said.get("scan") or (kinds.pop() if len(kinds) == 1 else "resilver")
+        kind = named.lower().replace("expan", "expand")
+        scan: dict[str, object] = {"what": "running", "kind": kind}
         if said.get("done") is not None:
             scan["done"] = parse_fraction(f"{said['done']}%", "done")
         else:
@@ -404,10 +410,14 @@ class _Sentence:
             return
         raw = match["said"].lower().startswith("alloc")
         grows = 1.0 if raw else float(space.pop()) / COUNTED_RECORD
-        held = _amount(match["amount"]) * grows
+        amount = _amount(match["amount"])
+        release = load_release(DEFAULT_RELEASE)
+        size = pool_size(Layout.parse(self.layout), self.size, release) if self.size else 0
+        if match.re is DATA and amount * grows > size >= amount:
+            # So much data has no room: what zpool list prints is meant, parity included.
+            grows = 1.0
+        held = amount * grows
         if match.re is FREE:
-            release = load_release(DEFAULT_RELEASE)
-            size = pool_size(Layout.parse(self.layout), self.size, release) if self.size else 0
             if held >= size:
                 return
             held = size - held

@@ -55,6 +55,13 @@ RUNNING = (
 )
 """A scan that runs, and how far it is: as a share, or in bytes."""
 _UNIT = r"h|hours?|d|days?|min|minutes?"
+RUNNING_APART = _form(
+    r"(?:(?<!pool )(?<!pool is )\b(?P<said>(?:is|now|still|stuck|currently) at) )?"
+    r"(?<![\w.-])(?P<done>\d{1,2}(?:\.\d+)?) ?(?P<sign>%)"
+    rf"(?(said)(?! ?(?:full|used|of|frag|free|cap))|(?= (?:after|in|for)(?: about)? \d{{1,4}}(?:\.\d+)? ?(?:{_UNIT})\b))"
+)
+"""How far a scan is that is named elsewhere in the sentence: ``the resilver of 4x 8TB is at 33%``."""
+SCAN = _form(rf"\b(?P<scan>{_SCANS})")
 ELAPSED = _form(
     r"\b(?P<after>(?:running )?(?:after|in|for)|running)(?: about)?"
     rf" (?P<elapsed>\d{{1,4}}(?:\.\d+)?) ?(?P<hours>{_UNIT})\b"
