@@ -1,4 +1,4 @@
-"""The same pool another way: in the other scan order, repaired otherwise, then scrubbed, from a few worlds."""
+"""The same pool another way: in the other scan order, repaired otherwise, then scrubbed, from few worlds."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Plane = Callable[[PlaneModel, Case], PlaneModel]
 
 
 class Estimate(NamedTuple):
-    """A duration [s], and half its 95 % interval as a share of it; None: one world tells, and not how well."""
+    """A duration [s], and half its 95 % interval as a share of it; None: one world tells it."""
 
     time_s: float
     half_width: float | None
@@ -122,7 +122,9 @@ def scrub_share(work: Work) -> float | None:
     if case.operation == "expand" and tunables.get("zfs_scrub_after_expand", 1):
         assert baseline is not None
         rules = scan_rules(case.release, "scrub")
-        return baseline.time(model=replace(healthy_scrub(baseline.result.model), scan=rules), operation="scrub")
+        return baseline.time(
+            model=replace(healthy_scrub(baseline.result.model), scan=rules), operation="scrub"
+        )
     if case.operation != "rebuild" or not tunables.get("zfs_rebuild_scrub_enabled", 1):
         return None
     found = estimate(work, partial(replace, operation="scrub"), _repaired)

@@ -57,7 +57,8 @@ def _hardware_advice(baseline: Baseline, middle_s: float) -> list[Advice]:
             ),
         )
         # Where nobody says how the caches are, they are on in most worlds, whatever the one shown has.
-        if target.write_cache_bytes == 0 and (baseline.case.exact or not baseline.case.assumed("write_cache")):
+        known = baseline.case.exact or not baseline.case.assumed("write_cache")
+        if known and target.write_cache_bytes == 0:
             trials.append(
                 (
                     WRITE_CACHE_ON,

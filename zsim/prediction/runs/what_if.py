@@ -12,18 +12,12 @@ from zsim.case.case import Case
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import LeafModel, PlaneModel, WriterModel
 from zsim.operation.blocks import KeptTables
-from zsim.operation.rules import scan_rules
-from zsim.prediction.answer.records import Alternative, Quantiles
-from zsim.prediction.inputs.clients import repaired
 from zsim.prediction.inputs.hardware import on_own_ports, shared_link, under
 from zsim.prediction.inputs.population import NoRoomError, WorldPopulation, miniature
-from zsim.prediction.runs.expanding import healthy_scrub
 from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.prediction.runs.middle_world import SHOWN_BLOCKS, MiddleWorld, is_narrow
 from zsim.prediction.runs.one_tile import is_tile, run_pool, run_world
-from zsim.scenario.evidence import MOVES
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
-from zsim.vdevs.kind import kind_of
 
 RECORD_BLOCKS = whole_constant("work.small_blocks")
 HEAVY, MUCH_LARGER = whole_constant("response.heavy"), constant("response.much_larger")

@@ -58,7 +58,8 @@ _UNIT = r"h|hours?|d|days?|min|minutes?"
 RUNNING_APART = _form(
     r"(?:(?<!pool )(?<!pool is )\b(?P<said>(?:is|now|still|stuck|currently) at) )?"
     r"(?<![\w.-])(?P<done>\d{1,2}(?:\.\d+)?) ?(?P<sign>%)"
-    rf"(?(said)(?! ?(?:full|used|of|frag|free|cap))|(?= (?:after|in|for)(?: about)? \d{{1,4}}(?:\.\d+)? ?(?:{_UNIT})\b))"
+    r"(?(said)(?! ?(?:full|used|of|frag|free|cap))"
+    rf"|(?= (?:after|in|for)(?: about)? \d{{1,4}}(?:\.\d+)? ?(?:{_UNIT})\b))"
 )
 """How far a scan is that is named elsewhere in the sentence: ``the resilver of 4x 8TB is at 33%``."""
 SCAN = _form(rf"\b(?P<scan>{_SCANS})")
