@@ -178,6 +178,7 @@ class CourseWork(Work):
             tilt=known_tilt(self.case),
             name=world_name(member),
             vdevs=len(self.case.layout.data),
+            first=self.case.first_vdev_share,
             open_share=open_share(self.case),
             suspect=retries(self.case),
             named=knowledge(self.case) == "known",
@@ -313,6 +314,7 @@ def whole_course(
         unlike=progress_number("unlike.known"),
         name=world_name(member),
         vdevs=len(world.layout.data),
+        first=world.first_vdev_share,
         open_share=open_share(world),
         transfer=min(1.0, transfer_s(result) / max(issue * pool.scale, 1e-9)) if known else 0.0,
     )
