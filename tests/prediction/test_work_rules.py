@@ -95,8 +95,8 @@ def test_chance_is_another_in_every_world_and_its_counterpart_has_the_same(
 
     weighing = SimpleNamespace(comparisons=[1], run=run)
     made = work(inputs=(RATE, CACHE), members=members, weighing=weighing)
-    seeds["world"] = [made._world(place).case.seed for place in range(8)]
-    assert made._world(3) is made._world(3)
+    seeds["world"] = [made.world(place).case.seed for place in range(8)]
+    assert made.world(3) is made.world(3)
     found = made._run_others(weighing, range(8))
     seeds["other"] = [world.seed for world in ran]
     assert (

@@ -44,7 +44,7 @@ def compared(stated: dict[str, Any], blocks: int) -> dict[str, Any]:
     own = surface.estimate(work._runs()).own[: len(work.small)]
     places = np.argsort(np.abs(np.log(own / work.quantiles[1])))[:WORLDS] if len(own) > 1 else [0]
     off = [
-        float(np.log(own[place] / run_world(work._world(int(place)).case, blocks, plane_model).time_s))
+        float(np.log(own[place] / run_world(work.world(int(place)).case, blocks, plane_model).time_s))
         for place in places
     ]
     return {

@@ -36,13 +36,13 @@ from zsim.prediction.answer.records import (
 )
 from zsim.prediction.inputs.hardware import shares_host
 from zsim.prediction.missing import missing, record_span
+from zsim.prediction.other_ways import alternatives, scrub_share
 from zsim.prediction.paired import PairedMedians, paired_medians, with_write_cache_s, without_links_s
 from zsim.prediction.runs.advice import WORTH_SAYING, WRITE_CACHE_ON, advice, most_saved_first
 from zsim.prediction.runs.knobs import knob_advice
 from zsim.prediction.runs.sick_drives import sick_advice, sick_drives
 from zsim.prediction.runs.what_if import (
     Baseline,
-    other_order,
     other_records,
     unloaded,
     without_each,
@@ -144,14 +144,19 @@ def case_of(scenario: Scenario) -> Case:
     return case
 
 
-def predict_case(case: Case, on_progress: Progress | None = None, portion: Portion = "all") -> Prediction:
-    """Predict a case of `case_of`, as much of it as is asked for; see `predict`."""
+def predict_case(
+    case: Case, on_progress: Progress | None = None, portion: Portion = "all", *, other_ways: bool = True
+) -> Prediction:
+    """Predict a case of `case_of`, as much of it as is asked for; see `predict`.
+
+    `other_ways`: whether it is asked how long the other scan order, and the other way to repair, take.
+    """
     begin_compiling()
     work = Work(case, reporting(on_progress), with_clients=portion == "all")
     try:
         work.run()
         paired = PairedMedians() if portion == "row" else paired_medians(case)
-        found = _prediction(work, portion, paired)
+        found = _prediction(work, portion, paired, other_ways=other_ways)
     except KeyboardInterrupt:
         raise PredictionInterrupted(_known_so_far(work)) from None
     work.progress(1.0, "the answer")
@@ -168,7 +173,9 @@ def _known_so_far(work: Work) -> Prediction | None:
         return None
 
 
-def _prediction(work: Work, portion: Portion, paired: PairedMedians | None = None) -> Prediction:
+def _prediction(
+    work: Work, portion: Portion, paired: PairedMedians | None = None, *, other_ways: bool = True
+) -> Prediction:
     """Return the answer from what has been run."""
     assert work.baseline is not None
     low, middle, high = work.quantiles
@@ -179,7 +186,9 @@ def _prediction(work: Work, portion: Portion, paired: PairedMedians | None = Non
     sick = sick_drives(baseline, sound_s, middle, work.lost(sound_s), paired.sound_s)
     lost_s, simulated_errors = math.fsum(each.lost_s for each in sick), work.lost_exactly is not None
     answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
-    orders = other_order(baseline) if portion == "all" and case.operation != "scrub" else ()
+    # What a sorted scan saves is advice; what takes longer is for those who ask.
+    asked = portion == "all" and (other_ways or case.release.order == "legacy")
+    orders = alternatives(work) if asked else ()
     without = _without(case, baseline, lost_s, portion)
     limit = limiting(result, without, middle)
     apart = any(each.sets_pace for each in sick)
@@ -195,7 +204,7 @@ def _prediction(work: Work, portion: Portion, paired: PairedMedians | None = Non
         mapping_bytes=mapping_bytes(result),
         stated=stated(case.scenario),
         unloaded_s=None if portion == "row" else paired.unloaded_s or unloaded(baseline),
-        phases=phases(result, middle, work.scrub_share, baseline.result, held_up.resource),
+        phases=phases(result, middle, scrub_share(work), baseline.result, held_up.resource),
         sick=sick,
         clients=work.clients,
         bottleneck=held_up,
@@ -206,6 +215,7 @@ def _prediction(work: Work, portion: Portion, paired: PairedMedians | None = Non
         alternatives=orders,
         progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
         advice=_advice(work, baseline, orders, without, sick) if portion == "all" else (),
+        advised=portion == "all",
         warnings=(*_warnings(work, sick), *notes),
         evidence=evidence,
         assumptions=simulated(case, baseline.case, () if case.exact else work.inputs),

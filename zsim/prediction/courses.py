@@ -95,7 +95,7 @@ class CourseWork(Work):
             self._run_larger()
 
     def _run_world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
-        world = self._world(place)
+        world = self.world(place)
         pool = miniature(world.case, blocks=MEMBER_BLOCKS)
         result = run_pool(world.case, pool, world.plane)
         needed = needed_share(world.case, pool, world.plane)
@@ -179,6 +179,7 @@ class CourseWork(Work):
             tilt=known_tilt(self.case),
             name=world_name(member),
             vdevs=len(self.case.layout.data),
+            first=self.case.first_vdev_share,
             open_share=open_share(self.case),
             suspect=retries(self.case),
             named=knowledge(self.case) == "known",
@@ -315,6 +316,7 @@ def whole_course(
         unlike=progress_number("unlike.known"),
         name=world_name(member),
         vdevs=len(world.layout.data),
+        first=world.first_vdev_share,
         open_share=open_share(world),
         transfer=min(1.0, transfer_s(result) / max(issue * pool.scale, 1e-9)) if known else 0.0,
     )

@@ -32,7 +32,7 @@ from zsim.prediction.runs.middle_world import PART, SMALL_TILE_BLOCKS, TILES, Mi
 from zsim.prediction.runs.one_tile import run_pool, run_world
 from zsim.prediction.runs.sick_drives import read_errors, without_faulted
 from zsim.prediction.runs.waits import run_for_waits
-from zsim.prediction.runs.what_if import Baseline, baseline_of, verifying_scrub
+from zsim.prediction.runs.what_if import Baseline, baseline_of
 from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size
 from zsim.prediction.statistics.response import Response, response
 from zsim.prediction.statistics.slopes import is_learned
@@ -109,8 +109,6 @@ class Work(EnsembleResult):
         The same, where it is run until it is known well.
     clients : tuple of Clients
         What clients wait in the world shown.
-    scrub_share : float or None
-        How long the scrub behind a rebuild takes, as a share of it.
     notes : set of str
         What a reader is to be told of these runs.
     member_blocks : int
@@ -125,7 +123,6 @@ class Work(EnsembleResult):
         self.baseline: Baseline | None = None
         self.middle: MiddleWorld | None = None
         self.clients: tuple[Clients, ...] = ()
-        self.scrub_share: float | None = None
         self.exact_run: ExactRun | None = None
         self.ran: list[MemberResult] = []
         self._places: list[int] = []
@@ -143,7 +140,7 @@ class Work(EnsembleResult):
             return again
 
         def shown(place: int) -> tuple[float, ...]:
-            return weighing.again(self._world(place).case, self.ran[place], self.member_blocks)
+            return weighing.again(self.world(place).case, self.ran[place], self.member_blocks)
 
         weighing.shown += map(shown, range(len(self.ran)))
         weighing.others += self._run_others(weighing, range(len(self.ran)))
@@ -252,7 +249,7 @@ class Work(EnsembleResult):
 
     def _run_world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
         """Run a member on a small population, and what else it is to show there."""
-        world = self._world(place)
+        world = self.world(place)
         if self.weighing is not None:
             return self.weighing.run(world.case, world.plane, self.member_blocks)
         return run_world(world.case, self.member_blocks, lambda case: world.plane), ()
@@ -299,8 +296,8 @@ class Work(EnsembleResult):
         """Regress over all worlds that were run, with what other scenarios taught of such a dependence."""
         if not self.small and not self.larger:
             return
-        if self._surface is None or self._surface.blocks != self._answered_blocks:
-            self._surface = ResponseSurface(self.case, self.inputs, self._answered_blocks)
+        if self._surface is None or self._surface.blocks != self.answered_blocks:
+            self._surface = ResponseSurface(self.case, self.inputs, self.answered_blocks)
         told = self._surface.estimate(self._runs())
         factor = told.quantiles[1] / told.small_s
         low, middle, high = (each / factor for each in told.quantiles)
@@ -337,7 +334,7 @@ class Work(EnsembleResult):
         self.weighing.alone(_ran(self.baseline), level)
         self.response = self.weighing.respond(self.response, [1.0], level)
 
-    def _world(self, place: int) -> World:
+    def world(self, place: int) -> World:
         """Return a world, with a seed of its own: chance is not to be the same in all of them."""
         if place not in self._worlds:
             seeded = replace(self.case, seed=self.case.seed + SEED_STEP * place)
@@ -357,7 +354,7 @@ class Work(EnsembleResult):
         self._report_larger(0.0, 0.0)
         places = self._places = self._nearest()
         first = places[0] if places else 0
-        world = self._world(first)
+        world = self.world(first)
         learned = self._is_learned
         self.middle = middle_world(
             world.case,
@@ -367,7 +364,7 @@ class Work(EnsembleResult):
             known=self.member_blocks if places else None,
         )
         if self._is_learned:
-            self._run_on_tiles(places, self._baseline_blocks)
+            self._run_on_tiles(places, self.shown_blocks)
         elif self.middle is None:
             self._run_large(places[:LARGE_WORLDS])
         elif self.middle.in_tiles and places:
@@ -413,7 +410,7 @@ class Work(EnsembleResult):
         known = self.members[: len(self.small)]
         scores = np.array([each.scores for each in (*known, *candidates)] or [()])
         between = MIDDLE_BLOCKS * self.member_blocks // MEMBER_BLOCKS
-        sizes = sorted({self.member_blocks, between, blocks, TILE_BLOCKS, self._answered_blocks})
+        sizes = sorted({self.member_blocks, between, blocks, TILE_BLOCKS, self.answered_blocks})
         work = self._surface.work(scores, np.array([each.commands for each in self.ran]))
         chosen = self._surface.most_telling(self._runs(), scores, sizes, budget, work)
         chosen = chosen[: max(1, MOST_MEMBERS - self.worlds)]
@@ -437,20 +434,19 @@ class Work(EnsembleResult):
         self.notes = {shown, left_out, notes.of_sitting(self.case)} - {""}
         if self.with_clients and baseline.result.model.clients:
             setup = setup_of(baseline.case, baseline.pool, baseline.result.model)
-            found = latencies(setup, run_for_waits(baseline, self._baseline_blocks))
+            found = latencies(setup, run_for_waits(baseline, self.shown_blocks))
             self.clients = tuple(Clients(**asdict(each)) for each in found)
-        self.scrub_share = verifying_scrub(baseline)
         self.read_errors = read_errors(baseline)
         self.without_faulted = without_faulted(baseline, self.lost(self.sound_quantiles[1]))
 
     @property
-    def _answered_blocks(self) -> int:
+    def answered_blocks(self) -> int:
         """Of how many blocks the populations are that the answer is of: the pool's, if these are few."""
         shown = self.middle or self.baseline
         return REFERENCE if shown is None else min(REFERENCE, round(shown.pool.pool_blocks))
 
     @property
-    def _baseline_blocks(self) -> int:
+    def shown_blocks(self) -> int:
         """Of how many blocks the larger populations are."""
         return LARGE_BLOCKS if self.middle is None else self.middle.blocks
 
@@ -471,7 +467,7 @@ class Work(EnsembleResult):
             self._report_larger(0.0, part * len(self._baselines) / len(places))
 
     def _made_baseline(self, place: int, blocks: int) -> Baseline:
-        world = self._world(place)
+        world = self.world(place)
         held = self.middle.pool if self.middle is not None and place == self._shown else None
         pool = held or miniature(world.case, blocks=blocks)
         kept = KeptTables()
@@ -500,7 +496,7 @@ class Work(EnsembleResult):
 
     def _take_larger(self) -> None:
         """Learn of the worlds run on larger populations."""
-        blocks = self._baseline_blocks
+        blocks = self.shown_blocks
         places = self._places or range(len(self._baselines))
         self.larger = [
             RanWorld(
@@ -531,7 +527,7 @@ class Work(EnsembleResult):
 
     def _again(self, place: int, numbers: range) -> list[float]:
         """Return what a world takes on small populations of several seeds [s]."""
-        world, first = self._world(place), self.case.seed + SEED_STEP * (place + 1) + 1
+        world, first = self.world(place), self.case.seed + SEED_STEP * (place + 1) + 1
         again = [replace(world.case, seed=first + number) for number in numbers]
         return [run_world(case, self.member_blocks, partial(under, world.plane)).time_s for case in again]
 

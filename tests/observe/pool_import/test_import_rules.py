@@ -95,6 +95,24 @@ def test_the_vdev_with_most_to_repair_comes_first_and_others_are_told() -> None:
     assert any("drives of 2 vdevs are resilvered at once" in note for note in found.notes)
 
 
+LISTED = """NAME           SIZE  ALLOC   FREE  CKPOINT  EXPANDSZ   FRAG    CAP  DEDUP    HEALTH  ALTROOT
+tank            103T  61.0T  42.0T        -         -    12%    59%  1.00x  DEGRADED  -
+  raidz2-0     43.6T  21.2T  22.4T        -         -    11%  48.6%      -  DEGRADED
+  raidz2-1     58.2T  39.8T  18.4T        -         -    13%  68.4%      -  DEGRADED
+"""
+
+
+def test_of_vdevs_that_are_filled_at_once_the_slowest_is_simulated() -> None:
+    """3.5T lie on each drive of the first and 5T on each of the second: the pool's repair ends with that."""
+    one = vdev("raidz2-0", *names(5), "x ONLINE (resilvering)")
+    two = vdev("raidz2-1", *names(7, "b"), "y ONLINE (resilvering)")
+    found = pasted(one, two, scan=RUNS, more=LISTED)
+    assert str(found.scenario.layout) == "raidz2x8+raidz2x6"
+    (note,) = (each for each in found.notes if "resilvered at once" in each)
+    assert "the repair of raidz2-1, which has most to copy to each new drive, is simulated" in note
+    assert "--replace-in" not in note
+
+
 @pytest.mark.parametrize(
     ("gone", "replaced", "note"),
     [

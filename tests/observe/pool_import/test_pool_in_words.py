@@ -97,7 +97,7 @@ def test_a_first_word_is_not_joined_to_what_stands_at_the_end() -> None:
     said = pool_in_words("Flibber raidz2 8x 16TB, with two SSDs as cache")
     assert said is not None
     assert said.unread == ("two SSDs as cache", "Flibber")
-    # Words that stand together are one, beside those before; no word of another language in an English sentence.
+    # Words that stand together are one, beside those before; none of another language in an English sentence.
     for sentence, unread in (
         ("Flibber raidz2 8x 16TB gronk wobble, with two SSDs as cache",
          ("two SSDs as cache", "Flibber", "gronk wobble")),
@@ -125,6 +125,14 @@ def test_a_sentence_in_english_is_left_as_it_is(sentence: str) -> None:
         ("8x16TB raidz2 resilver 34% in 12h", "--drive-size 16TB, a resilver 34 % done after 12 h"),
         ("resilver is at 34% after 12h, 8x16TB raidz2", "--drive-size 16TB, a resilver 34 % done after 12 h"),
         ("a resilver of a mirror of 2x 8TB at 70%", "--fill 70%"),
+        ("my resilver of 4x 8TB raidz1 is at 33% after 6 hours", "8TB, a resilver 33 % done after 6 h"),
+        ("4x 8TB raidz1, 70% full, resilver runs for 6 h and is at 33%",
+         "--fill 70%, a resilver 33 % done after 6 h"),
+        ("the scrub of my 6x 18TB raidz2 is stuck at 12%", "--operation scrub, a scrub 12 % done"),
+        ("scrub of 4x 8TB raidz1 is 33% through after 6 h", "--operation scrub, a scrub 33 % done after 6 h"),
+        ("4x 8TB raidz1, the pool is at 70%, resilver", "--fill 70%"),
+        ("4x 8TB raidz1, 20T used", "--alloc 27.5T"),
+        ("4x 8TB raidz1, 21.3T used", "--alloc 21.3T"),
         ("10 wide z2 10TB, 75% used, scrub takes 14h", "--fill 75% --evidence scrub=14h"),
         ("6x18TB raidz1, scrub took 9h, resilver 12% done after 3 h",
          "--evidence scrub=9h, a resilver 12 % done after 3 h"),

@@ -188,6 +188,16 @@ def test_alternatives_are_compared(there: float, words: str) -> None:
     assert words in wording.alternative_sentence(answer(), other)
 
 
+def test_an_alternative_is_told_with_its_error() -> None:
+    other = Alternative(name="legacy", resilver_s=Quantiles(p50=72_000.0), half_width_s=7200.0, note="why")
+    told = wording.alternative_sentence(answer(), other)
+    assert told == "legacy: 20 h +/- 2 h, 2 times longer (why)."
+    near = other.model_copy(update={"resilver_s": Quantiles(p50=39_600.0)})
+    assert wording.alternative_sentence(answer(), near) == (
+        "legacy: 11 h +/- 2 h, which is within that error of it (why)."
+    )
+
+
 def test_the_orders_begin_with_the_one_simulated() -> None:
     other = Alternative(
         name="legacy", resilver_s=Quantiles(p10=1.0, p50=72_000.0, p90=90_000.0), note="why not"
@@ -210,7 +220,10 @@ def test_the_first_screen_says_what_helps_most_and_what_it_costs() -> None:
     assert "What helps most" not in brief.brief_text(answer(advice=given[:1]))
     other = Alternative(name="legacy", resilver_s=Quantiles(p50=36_000.0))
     idle = " ".join(brief.brief_text(answer(alternatives=(other,))).split())
-    assert "What helps most: faster drives; no change of scan order, write cache or ports saves more" in idle
+    assert "What helps most: faster drives; no change of write cache or ports saves more" in idle
+    assert brief.brief_text(answer(advised=True)) == brief.brief_text(answer(alternatives=(other,)))
+    old = " ".join(brief.brief_text(answer(advised=True, order="legacy")).split())
+    assert "no change of scan order, write cache or ports saves more" in old
     cache = Driver(
         field="write_cache", low_s=30_000.0, high_s=32_000.0, narrows=0.005, sampled=True, words="check it"
     )
@@ -218,7 +231,7 @@ def test_the_first_screen_says_what_helps_most_and_what_it_costs() -> None:
     still = answer(alternatives=(other,), uncertainty=Uncertainty(drivers=(little,)))
     assert "write cache or ports saves more" in " ".join(brief.brief_text(still).split())
     unknown = answer(alternatives=(other,), uncertainty=Uncertainty(drivers=(cache,)))
-    assert "or write caches switched on where they are off; no change of scan order or ports" in " ".join(
+    assert "or write caches switched on where they are off; no change of ports" in " ".join(
         brief.brief_text(unknown).split()
     )
 

@@ -33,6 +33,7 @@ from zsim.prediction.progress.moments import (
     with_clocks,
 )
 from zsim.prediction.progress.noise import Stretch, fitted_noise
+from zsim.prediction.progress.open_share import variants
 from zsim.prediction.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan
 
@@ -292,11 +293,25 @@ def test_a_course_holds_what_the_counters_say_as_far_as_vdevs_differ() -> None:
 
 def test_vdevs_that_are_repaired_side_by_side_count_together() -> None:
     """Three vdevs of four at once: three times as much in the same time, and never more than all."""
-    world = course(needed=0.25)
+    world = course(needed=0.25, first=0.25, vdevs=4)
     found = adapted(world, [scan(scanned=T, issued=T // 100, vdevs=3)])
     assert (found.needed, found.repaired, found.issue_s) == (0.75, 3 * world.repaired, 9000.0)
     assert adapted(world, [scan(scanned=T, issued=T // 100, vdevs=9)]).needed == 1.0
     assert adapted(alone := course(), [scan(scanned=T, issued=T // 100, vdevs=3)]) is alone
+    # The fuller of two holds two thirds of the data: both together are all of it.
+    fuller = course(needed=2 / 3, first=2 / 3, vdevs=2)
+    assert adapted(fuller, [scan(scanned=T, issued=T // 100, vdevs=2)]).needed == pytest.approx(1.0)
+    # Of a dRAID that needs half of what it holds all three need half of all.
+    groups = course(needed=1 / 6, first=1 / 3, vdevs=3)
+    assert adapted(groups, [scan(scanned=T, issued=T // 100, vdevs=3)]).needed == pytest.approx(0.5)
+
+
+def test_the_share_of_a_vdev_is_not_open_where_all_are_repaired() -> None:
+    world = course(needed=0.5, first=0.5, vdevs=2, open_share=OpenShare(spread=0.3))
+    one, both = (scan(scanned=T, issued=T // 100, vdevs=count) for count in (1, 2))
+    assert len(variants(world, [one])) > 1
+    assert {each.first == pytest.approx(each.needed) for each, _ in variants(world, [one])} == {True}
+    assert variants(world, [both]) == [(world, 0.0)]
 
 
 def test_what_an_outage_left_is_so_much_less_of_all() -> None:

@@ -238,11 +238,11 @@ def test_a_rebuild_beside_a_crowd_is_run_on_a_small_population() -> None:
     """Clients of one block a second each."""
     crowd = round(what_if.CROWD)
     alone = 1.0 - what_if.READ_S
-    assert not what_if._is_crowded(asked(crowd, alone, 1), "rebuild")
-    assert what_if._is_crowded(asked(crowd + 1, alone, 1), "rebuild")
-    assert what_if._is_crowded(asked(crowd // 2 + 1, alone, 2), "rebuild")
-    assert not what_if._is_crowded(asked(crowd + 1, alone, 1), "resilver")
-    assert not what_if._is_crowded(baseline(), "rebuild")
+    assert not what_if.is_crowded(asked(crowd, alone, 1), "rebuild")
+    assert what_if.is_crowded(asked(crowd + 1, alone, 1), "rebuild")
+    assert what_if.is_crowded(asked(crowd // 2 + 1, alone, 2), "rebuild")
+    assert not what_if.is_crowded(asked(crowd + 1, alone, 1), "resilver")
+    assert not what_if.is_crowded(baseline(), "rebuild")
 
 
 def test_only_changes_that_save_enough_are_advised_the_best_first(monkeypatch: pytest.MonkeyPatch) -> None:

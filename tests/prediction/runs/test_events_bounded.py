@@ -79,7 +79,8 @@ def test_a_rebuild_to_compare_with_is_small_where_clients_ask_for_much(
 
     result = run_pool(case, pool, model)
     monkeypatch.setattr(what_if, "run_member", run)
-    monkeypatch.setattr(what_if, "run_pool", lambda case, pool, model, kept: run(case, pool=pool))
-    found = what_if.healing(Baseline(case, pool, result))
-    assert [each.name for each in found] == ["sequential rebuild"]
-    assert (sizes[0] < len(pool.table)) == crowded
+    shown = Baseline(case, pool, result)
+    assert what_if.is_crowded(shown, "rebuild") == crowded
+    assert not what_if.is_crowded(shown, "resilver")
+    assert what_if.small_rebuild(shown) == 1.0
+    assert sizes[0] < len(pool.table)

@@ -18,6 +18,7 @@ from zsim.case.member import Member
 from zsim.case.resolve import resolve
 from zsim.engine.model import NOT_REPAIRED
 from zsim.planning.rows import answer_row
+from zsim.prediction import other_ways
 from zsim.prediction.answer.brief import brief_text
 from zsim.prediction.answer.records import Alternative, Quantiles
 from zsim.prediction.api import Portion, case_of, predict, predict_case
@@ -294,11 +295,12 @@ def test_each_kind_of_resource_is_tried_once() -> None:
     assert sorted(map(sorted, roles)) == [[], ["source"], ["target"]]
 
 
-def test_the_other_order_keeps_the_ratio_of_the_world() -> None:
-    (found,) = what_if.other_order(baseline(release="openzfs-2.3"))
-    assert (found.name, found.resilver_s.p50) == ("legacy", 50.0)
-    (found,) = what_if.other_order(baseline(release="freebsd-9.1"))
-    assert found.name == "sorted"
+def test_the_other_order_is_that_of_another_release_or_tunable() -> None:
+    (found,) = other_ways.other_ways(case(release="openzfs-2.3"))
+    assert (found.name, found.change(case(release="openzfs-2.3")).release.order) == ("legacy", "legacy")
+    (found,) = other_ways.other_ways(case(release="freebsd-9.1"))
+    assert (found.name, found.change(case(release="freebsd-9.1")).release.order) == ("sorted", "sorted")
+    assert other_ways.other_ways(case(operation="scrub")) == ()
 
 
 @pytest.mark.parametrize(
@@ -313,7 +315,8 @@ def test_the_other_order_keeps_the_ratio_of_the_world() -> None:
     ],
 )
 def test_a_rebuild_is_an_alternative_where_zfs_has_one(fields: dict[str, Any], name: str | None) -> None:
-    assert [each.name for each in what_if.healing(baseline(**fields))] == ([name] if name else [])
+    told = [each.name for each in other_ways.other_ways(case(**fields))]
+    assert [each for each in told if each not in ("legacy", "sorted")] == ([name] if name else [])
 
 
 def test_only_what_saves_enough_is_advised_the_best_first() -> None:
@@ -328,9 +331,34 @@ def test_a_drive_with_its_cache_on_is_not_told_to_switch_it_on() -> None:
     assert advice(baseline(write_cache=True), (), {}) == ()
 
 
+def test_where_nobody_says_how_caches_are_one_world_that_has_them_off_advises_nothing() -> None:
+    """README's first answer was told 42 minutes that caches switched on do not save."""
+    one = baseline()
+    leaves = tuple(
+        replace(leaf, drive=replace(leaf.drive, write_cache_bytes=0)) for leaf in one.result.model.leaves
+    )
+    off = replace(one.result.model, leaves=leaves)
+    one = SimpleNamespace(case=one.case, result=SimpleNamespace(model=off), time=one.time, answer_s=100.0)
+    assert advice(one, (), {}) == ()  # type: ignore[arg-type]
+
+
+def test_a_sorted_scan_is_advised_where_it_saves_more_than_its_error() -> None:
+    one = baseline(write_cache=True)
+    sure = Alternative(name="sorted", resilver_s=Quantiles(p50=70.0), half_width_s=20.0)
+    (found,) = advice(one, (sure,), {})
+    assert (found.saves_s, found.why) == (30.0, "known to 20 s")
+    assert advice(one, (sure.model_copy(update={"half_width_s": 40.0}),), {}) == ()
+
+
 def test_a_scrub_follows_a_rebuild_and_nothing_else() -> None:
-    assert what_if.verifying_scrub(baseline(layout="mirror2")) is None
-    assert what_if.verifying_scrub(baseline(layout="mirror2", operation="rebuild")) == 0.5
+    def told(**fields: Any) -> float | None:
+        work = Work(case(fill=0.1, drive_size="1GB", history="home-nas", **fields), lambda share, what: None)
+        work.run()
+        return other_ways.scrub_share(work)
+
+    assert told(layout="mirror2") is None
+    assert told(layout="mirror2", operation="rebuild", tunables={"zfs_rebuild_scrub_enabled": 0}) is None
+    assert told(layout="mirror2", operation="rebuild") > 0.0  # type: ignore[operator]
 
 
 # Worlds of one prediction.
@@ -338,10 +366,10 @@ def test_a_scrub_follows_a_rebuild_and_nothing_else() -> None:
 
 def test_a_world_of_a_prediction_is_made_once() -> None:
     work = Work(case(), lambda share, what: None)
-    assert work._world(3) is work._world(3)
-    seeds = {work._world(place).case.seed for place in range(4)}
+    assert work.world(3) is work.world(3)
+    seeds = {work.world(place).case.seed for place in range(4)}
     assert len(seeds) == 4, "chance is not the same in all of them"
-    assert work._world(2).case.member == work.members[2]
+    assert work.world(2).case.member == work.members[2]
 
 
 def test_what_a_prediction_has_run_is_given_back_without_the_collector() -> None:
@@ -370,6 +398,10 @@ def test_what_is_not_asked_for_leaves_the_rest_as_it_is(load: list[dict[str, Any
     assert brief_text(first) == "\n\n".join(told)
     assert whole.alternatives
     assert first.alternatives == row.alternatives == ()
+    assert (whole.advised, first.advised, row.advised) == (True, False, False)
+    # The first screen needs no other scan order than a sorted one.
+    screen = predict_case(asked, other_ways=False)
+    assert (screen.alternatives, brief_text(screen)) == ((), brief_text(whole))
     assert bool(whole.clients) == bool(load)
     assert first.clients == row.clients == ()
 

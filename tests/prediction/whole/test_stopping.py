@@ -32,7 +32,7 @@ def test_an_answer_is_made_of_what_was_run_if_that_takes_no_longer_than_one_wait
 
     monkeypatch.setattr(Work, "_look_closer", interrupted)
     monkeypatch.setattr(api, "PATIENCE_S", patience_s)
-    further: dict[str, Callable[..., None]] = {"other_order": never, "knob_advice": never, "unloaded": never}
+    further: dict[str, Callable[..., None]] = {"alternatives": never, "knob_advice": never, "unloaded": never}
     for name, each in further.items():
         monkeypatch.setattr(api, name, each)
     with pytest.raises(PredictionInterrupted) as stop:

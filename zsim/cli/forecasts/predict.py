@@ -73,9 +73,10 @@ def command(
     if quiet:
         begin_telling(verbose=False, quiet=True)
     # The first screen says what helps most, from runs of its own; an interval alone needs none of them.
-    whole = not quiet or as_json or any(name is not None for name in (output, series, plot, report))
+    kept = as_json or any(name is not None for name in (output, series, plot, report))
     scenario = scenario_from(given)
-    prediction = compute_or_tell(scenario, as_json, "all" if whole else "row")
+    portion: Portion = "all" if kept or not quiet else "row"
+    prediction = compute_or_tell(scenario, as_json, portion, other_ways=kept or why or verbose)
     with printed_anyway(prediction, as_json, lambda: said(prediction, why, verbose, quiet)):
         if output is not None:
             prediction.save(output)
@@ -107,21 +108,23 @@ def said(prediction: Prediction, why: bool, verbose: bool, quiet: bool) -> Rende
     return as_renderable(prediction, (first, *rest(prediction, assumptions=verbose)))
 
 
-def compute(scenario: Scenario, portion: Portion = "all") -> Prediction:
+def compute(scenario: Scenario, portion: Portion = "all", *, other_ways: bool = True) -> Prediction:
     """Predict with a progress bar, and say so if the kernels have to be compiled first."""
     from zsim.prediction.api import case_of, predict_case
 
     case = case_of(scenario)
     with announced_compilation(), progress("simulating") as on_progress:
-        return predict_case(case, on_progress, portion)
+        return predict_case(case, on_progress, portion, other_ways=other_ways)
 
 
-def compute_or_tell(scenario: Scenario, as_json: bool, portion: Portion = "all") -> Prediction:
+def compute_or_tell(
+    scenario: Scenario, as_json: bool, portion: Portion = "all", *, other_ways: bool = True
+) -> Prediction:
     """Predict; on Ctrl-C print what is known so far (not with --json, which is whole or not there)."""
     from zsim.prediction.answer.prediction import PredictionInterrupted
 
     try:
-        return compute(scenario, portion)
+        return compute(scenario, portion, other_ways=other_ways)
     except PredictionInterrupted as stop:
         if stop.partial is not None and not as_json:
             notice("interrupted; the results so far follow")

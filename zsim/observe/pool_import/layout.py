@@ -428,21 +428,37 @@ def _find_replacement(outputs: PoolOutputs, tops: Tops) -> int:
     if active:
         alive = [[pair for pair in each if not _gets_nothing(pair, pairs)] for each in pairs]
         pairs = _under_repair(outputs, alive if any(alive) else pairs)
-    repaired = max(range(len(vdevs)), key=lambda place: len(pairs[place]))
     together = resilvered_together(vdevs) if active else 1
+    filled = [sum(leaf.resilvering for leaf in vdev.leaves()) for vdev in vdevs]
+    held = _held_on_drives(outputs, tops) if together > 1 else [0.0] * len(vdevs)
+    repaired = max(
+        range(len(vdevs)), key=lambda place: (held[place] if filled[place] else 0.0, len(pairs[place]))
+    )
     if together > 1:
-        alike = "" if tops.uniform else _ASK_FOR_ALL
+        shown = repaired if any(held) or pairs[repaired] else filled.index(max(filled))
+        slowest = plain(vdevs[shown].name)
+        most = ", which has most to copy to each new drive," if any(held) else ""
+        alike = "" if any(held) or tops.uniform else _ASK_FOR_ALL
         outputs.notes.append(
-            f"drives of {together} vdevs are resilvered at once: the repair of {plain(vdevs[repaired].name)}"
-            " is simulated. The others are repaired beside it by drives of their own, so that all takes as"
-            f" long as the slowest of them; the counters are of all{alike}"
+            f"drives of {together} vdevs are resilvered at once: the repair of {slowest}{most} is simulated."
+            " The others are repaired beside it by drives of their own, so that all takes as long as the"
+            f" slowest of them; the counters are of all{alike}"
         )
     if pairs[repaired]:
         _find_pairs(outputs, pairs[repaired], tops.specs[repaired])
         if together == 1 and sum(map(len, pairs)) > len(pairs[repaired]):
             outputs.notes.append("drives of several vdevs are being replaced: those of one are simulated")
         return repaired
-    return _find_single(outputs, vdevs, tops, active)
+    return _find_single(outputs, vdevs, tops, active, held)
+
+
+def _held_on_drives(outputs: PoolOutputs, tops: Tops) -> list[float]:
+    """Return how much lies on each drive of the vdevs [bytes]; 0 throughout where no list tells."""
+    spaces = [space.alloc for _, space in outputs.listed.vdevs] if outputs.listed is not None else []
+    if len(spaces) != tops.whole:
+        return [0.0] * len(tops.specs)
+    every = zip(tops.specs, tops.places, strict=True)
+    return [(spaces[place] or 0.0) / kind_of(spec.kind).spanned_children(spec) for spec, place in every]
 
 
 def pairs_of(vdev: Vdev) -> list[Vdev]:
@@ -508,12 +524,18 @@ def _failed_successor(pair: Vdev) -> str:
     )
 
 
-def _find_single(outputs: PoolOutputs, vdevs: Sequence[Vdev], tops: Tops, active: bool) -> int:
-    """Note drives that resilver without an old one beside them, or are missing without a successor."""
+def _find_single(
+    outputs: PoolOutputs, vdevs: Sequence[Vdev], tops: Tops, active: bool, held: Sequence[float]
+) -> int:
+    """Note drives that resilver without an old one beside them, or are missing without a successor.
+
+    Of several vdevs the one is taken with most on each drive (`held`), else with most such drives.
+    """
 
     def most(wanted: Callable[[Vdev], bool]) -> tuple[int, int]:
         counts = [sum(wanted(leaf) for leaf in vdev.leaves()) for vdev in vdevs]
-        return max(counts), counts.index(max(counts))
+        place = max(range(len(vdevs)), key=lambda at: (held[at] if counts[at] else 0.0, counts[at], -at))
+        return counts[place], place
 
     if active and (waiting := sum(leaf.waits for vdev in vdevs for leaf in vdev.leaves())):
         outputs.notes.append(f"{waits_words(waiting)}: it is not in this answer")

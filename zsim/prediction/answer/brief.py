@@ -112,20 +112,23 @@ def _limit(prediction: Answer) -> tuple[str, ...]:
 def _helps_most(prediction: Answer) -> tuple[str, ...]:
     """Say what saves the most time, and what it costs; that nothing does, where changes were looked for.
 
-    Advice is looked for together with other scan orders; without them an answer does not know of any.
+    Without having tried any, an answer does not know of any.
     """
     best = next((each for each in prediction.advice if each.saves_s is not None and each.saves_s > 0.0), None)
     if best is None or best.saves_s is None:
-        if prediction.advice or not prediction.alternatives or prediction.operation != "resilver":
+        tried = prediction.advised or prediction.alternatives
+        if prediction.advice or not tried or prediction.operation != "resilver":
             return ()
         most = f"saves more than {format_percent(WORTH_SAYING)} of the time"
+        order = "scan order" if prediction.order == "legacy" else ""
         if _may_be_off(prediction):
+            changes = " or ".join(filter(None, (order, "ports")))
             return (
                 f"What helps most: {_faster(prediction)}, or write caches switched on where they are off; no "
-                f"change of scan order or ports {most}.",
+                f"change of {changes} {most}.",
             )
-        tried = "no change of scan order, write cache or ports"
-        return (f"What helps most: {_faster(prediction)}; {tried} {most}.",)
+        changes = f"{order}, write cache or ports" if order else "write cache or ports"
+        return (f"What helps most: {_faster(prediction)}; no change of {changes} {most}.",)
     why = f": {best.why}" if best.why else ""
     return (f"What helps most: {best.action} (saves about {format_duration_roughly(best.saves_s)}){why}.",)
 

@@ -140,6 +140,11 @@ class Alternative(AnswerPart):
 
     name: str = Field(description="legacy, sorted, rebuild, ...")
     resilver_s: Quantiles
+    half_width_s: float | None = Field(
+        default=None,
+        ge=0,
+        description="half of the 95 % confidence interval of its p50 [s]; null: one simulated pool tells",
+    )
     note: str = ""
 
 
@@ -298,6 +303,7 @@ class Answer(AnswerPart):
     alternatives: tuple[Alternative, ...] = ()
     progress: tuple[ProgressPoint, ...] = ()
     advice: tuple[Advice, ...] = Field(default=(), description="what to change, the most useful first")
+    advised: bool = Field(default=False, description="whether it was tried what changes save")
     warnings: tuple[str, ...] = ()
     evidence: tuple[EvidenceUsed, ...] = Field(
         default=(), description="what the pool has already shown, and how far it narrows the answer"

@@ -314,8 +314,11 @@ def alternative_sentence(prediction: Answer, other: Alternative) -> str:
         ratio = max(here, there) / min(here, there)
         word = "longer" if there > here else "shorter"
         factor = ", about the same" if ratio < 1.05 else f", {ratio:.2g} times {word}"
+        if ratio >= 1.05 and abs(there - here) < (other.half_width_s or 0.0):
+            factor = ", which is within that error of it"
+    known = "" if other.half_width_s is None else f" +/- {format_duration_roughly(other.half_width_s)}"
     note = f" ({other.note})" if other.note else ""
-    return f"{other.name}: {quantiles_text(other.resilver_s)}{factor}{note}."
+    return f"{other.name}: {quantiles_text(other.resilver_s)}{known}{factor}{note}."
 
 
 def alternatives(prediction: Answer) -> tuple[str, ...]:

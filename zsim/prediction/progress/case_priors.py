@@ -83,6 +83,7 @@ def even_course(
         loose=loose,
         discrepancy=discrepancy_,
         vdevs=len(case.layout.data),
+        first=case.first_vdev_share,
         transfer=0.0 if is_small(case) else seconds_to_write(numbers, each) * rate / (each * slower),
     )
 

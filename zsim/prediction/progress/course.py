@@ -117,6 +117,8 @@ class Course:
         Which world, for people.
     vdevs : int
         Top-level vdevs that hold data.
+    first : float
+        Share of ALLOC that lies on the first of them, the one under repair.
     open_share : OpenShare
         How far `needed` is known.
     suspect : bool
@@ -149,6 +151,7 @@ class Course:
     tilt: float = 0.0
     discrepancy: float = 0.0
     vdevs: int = 1
+    first: float = 1.0
     open_share: OpenShare = KNOWN_SHARE
     transfer: float = 0.0
     named: bool = False

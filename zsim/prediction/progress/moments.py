@@ -222,9 +222,11 @@ def state_of(scan: RunningScan, course: Course, facts: PoolFacts, noise: Noise) 
     if facts.sorted and scan.format not in ("legacy", "rebuild"):
         visited = _share(scan.scanned, scan.total)
         visited = 1.0 if visited >= WHOLE or scan.scanned is None else visited
-    needed = course.needed if facts.needed is None else facts.needed
+    # What is known is the share of one vdev; of several that are repaired at once the course has all.
+    of_one = facts.needed if scan.vdevs == 1 else None
+    needed = course.needed if of_one is None else of_one
     issued = _issued(scan, needed, visited)
-    if facts.needed is None and _counts_skipped(scan, needed) and course.repaired > 0.0:
+    if of_one is None and _counts_skipped(scan, needed) and course.repaired > 0.0:
         repaired = _share(scan.processed, course.repaired)
         # What is skipped is known as well as its share, what is repaired as well as how full the vdevs are.
         unsure = SKIPPED_ERROR * (1.0 - needed) * visited / max(needed * (issued or 0.0), 1e-9)
@@ -311,9 +313,10 @@ def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
     issued when it is visited, so that of what is scanned all but the rest needs repair.
     """
     together = max((scan.vdevs for scan in scans), default=1)
-    if together > 1 and course.needed < 1.0:
-        # They are repaired side by side: more is counted in the same time.
-        more = min(together, 1.0 / course.needed)
+    if together > 1 and course.first < 1.0:
+        # They are repaired side by side: more is counted in the same time.  The others are taken to be alike.
+        beside = (1.0 - course.first) * min(1.0, (together - 1) / max(1, course.vdevs - 1))
+        more = min(1.0 + beside / course.first, 1.0 / course.needed)
         course = replace(course, needed=course.needed * more, repaired=course.repaired * more)
     if in_rounds(scans, course):
         course = _with_rounds(course)

@@ -28,7 +28,7 @@ def variants(course: Course, scans: Sequence[RunningScan]) -> list[tuple[Course,
     Returns
     -------
     list of (Course, float)
-        The course alone where its share is known, or the counters tell it.
+        The course alone where its share is known, the counters tell it, or all vdevs are repaired.
 
     Notes
     -----
@@ -38,7 +38,8 @@ def variants(course: Course, scans: Sequence[RunningScan]) -> list[tuple[Course,
     likely the world is falls with the share of the distribution that is left.
     """
     spread, most = course.open_share
-    if spread <= 0.0 or any(needed_by(scan, course) is not None for scan in scans):
+    of_all = course.vdevs > 1 and any(scan.vdevs >= course.vdevs for scan in scans)
+    if spread <= 0.0 or of_all or any(needed_by(scan, course) is not None for scan in scans):
         return [(course, 0.0)]
     normal, issued = NormalDist(math.log(course.needed), spread), issued_share(scans)
     below = min(normal.cdf(math.log(issued)), 1.0 - LEAST_LIKELY) if issued > 0.0 else 0.0
@@ -55,6 +56,7 @@ def with_share(course: Course, share: float) -> Course:
         issue_s=course.issue_s * ratio,
         repaired=course.repaired * ratio,
         needed=share,
+        first=min(1.0, course.first * ratio),
         window=course.window / max(ratio, course.window),
     )
 

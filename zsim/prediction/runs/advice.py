@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from zsim.base.constants import constant, whole_constant
+from zsim.base.units import format_duration_roughly
 from zsim.engine.model import PlaneModel
 from zsim.prediction.answer.records import Advice, Alternative
 from zsim.prediction.runs.what_if import Baseline, with_leaves
@@ -29,10 +30,11 @@ def advice(
         found.append(Advice(action=action, why=why, saves_s=middle_s - without["link"]))
     for alternative in alternatives:
         if alternative.name == "sorted":
-            saved = middle_s - alternative.resilver_s.p50
-            found.append(
-                Advice(action=f"use a release with the sorted scan ({DEFAULT_RELEASE})", saves_s=saved)
-            )
+            saved, error_s = middle_s - alternative.resilver_s.p50, alternative.half_width_s
+            why = "" if error_s is None else f"known to {format_duration_roughly(error_s)}"
+            if saved > (error_s or 0.0):
+                action = f"use a release with the sorted scan ({DEFAULT_RELEASE})"
+                found.append(Advice(action=action, saves_s=saved, why=why))
     worth = [each for each in found if (each.saves_s or 0.0) > WORTH_SAYING * middle_s]
     return most_saved_first(*worth)
 
@@ -54,7 +56,9 @@ def _hardware_advice(baseline: Baseline) -> list[Advice]:
                 leaf, drive=replace(leaf.drive, write_cache_bytes=CACHE_BYTES, flush_each_txg=True)
             ),
         )
-        if target.write_cache_bytes == 0:
+        # Where nobody says how the caches are, they are on in most worlds, whatever the one shown has.
+        known = baseline.case.exact or not baseline.case.assumed("write_cache")
+        if known and target.write_cache_bytes == 0:
             trials.append(
                 (
                     WRITE_CACHE_ON,

@@ -12,18 +12,12 @@ from zsim.case.case import Case
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import LeafModel, PlaneModel, WriterModel
 from zsim.operation.blocks import KeptTables
-from zsim.operation.rules import scan_rules
-from zsim.prediction.answer.records import Alternative, Quantiles
-from zsim.prediction.inputs.clients import repaired
 from zsim.prediction.inputs.hardware import on_own_ports, shared_link, under
 from zsim.prediction.inputs.population import NoRoomError, WorldPopulation, miniature
-from zsim.prediction.runs.expanding import healthy_scrub
 from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.prediction.runs.middle_world import SHOWN_BLOCKS, MiddleWorld, is_narrow
 from zsim.prediction.runs.one_tile import is_tile, run_pool, run_world
-from zsim.scenario.evidence import MOVES
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
-from zsim.vdevs.kind import kind_of
 
 RECORD_BLOCKS = whole_constant("work.small_blocks")
 HEAVY, MUCH_LARGER = whole_constant("response.heavy"), constant("response.much_larger")
@@ -142,71 +136,7 @@ def baseline_of(middle: MiddleWorld) -> Baseline:
     return Baseline(middle.case, middle.pool, first, middle.result())
 
 
-def other_order(baseline: Baseline) -> tuple[Alternative, ...]:
-    """Return the other scan order on the same pool, and the other way to repair where there is one.
-
-    Returns
-    -------
-    tuple of Alternative
-        The answer times the ratio of the two on the world that is shown [s]; none of an expansion or a
-        removal.
-    """
-    release = baseline.case.release
-    if baseline.case.operation in MOVES:
-        return ()
-    if baseline.case.operation == "rebuild":
-        return healing(baseline)
-    if release.order == "sorted":
-        name, other = "legacy", release.with_tunables({"zfs_scan_legacy": 1})
-        note = f"{release.name} with zfs_scan_legacy=1"
-    else:
-        compared = baseline.case.candidates.sorted_release
-        assert compared is not None
-        name, other = "sorted", compared
-        note = f"the same pool under {other.name}"
-    time_s = baseline.answer_s * baseline.time(release=other)
-    found = Alternative(name=name, resilver_s=Quantiles(p50=time_s), note=note)
-    return (found, *healing(baseline))
-
-
-def verifying_scrub(baseline: Baseline) -> float | None:
-    """Return how long the scrub that follows a copy takes, relative to it; None: none follows.
-
-    It reads the whole pool, with the new drive or the distributed spare in place (vdev_rebuild.c: 2.0 always
-    starts one, later releases where zfs_rebuild_scrub_enabled is set; vdev_raidz.c: zfs_scrub_after_expand).
-    """
-    release = baseline.case.release
-    if baseline.case.operation == "expand" and release.tunables.get("zfs_scrub_after_expand", 1):
-        grown = replace(healthy_scrub(baseline.result.model), scan=scan_rules(release, "scrub"))
-        return baseline.time(model=grown, operation="scrub")
-    if baseline.case.operation != "rebuild" or not release.tunables.get("zfs_rebuild_scrub_enabled", 1):
-        return None
-    model = replace(repaired(baseline.result.model), scan=scan_rules(release, "scrub"))
-    return baseline.time(model=model, operation="scrub")
-
-
-def healing(baseline: Baseline) -> tuple[Alternative, ...]:
-    """Return the other way to repair: a healing resilver, or a sequential rebuild.
-
-    Returns
-    -------
-    tuple of Alternative
-        The answer times the ratio on the world that is shown [s]; none where ZFS cannot rebuild the vdev.
-    """
-    release, vdev = baseline.case.release, baseline.case.layout.vdevs[0]
-    kind = kind_of(vdev.kind)
-    if not kind.can_be_rebuilt_by(release) or (baseline.case.replace > 1 and kind.is_replicated):
-        return ()
-    other: Operation = "resilver" if baseline.case.operation == "rebuild" else "rebuild"
-    name = "healing resilver" if other == "resilver" else "sequential rebuild"
-    note = "verifies as it goes" if other == "resilver" else "a scrub has to verify it afterwards"
-    time_s = baseline.answer_s * (
-        _small_rebuild(baseline) if _is_crowded(baseline, other) else baseline.time(operation=other)
-    )
-    return (Alternative(name=name, resilver_s=Quantiles(p50=time_s), note=note),)
-
-
-def _is_crowded(baseline: Baseline, other: Operation) -> bool:
+def is_crowded(baseline: Baseline, other: Operation) -> bool:
     """Tell whether a rebuild on as many blocks would simulate hardly anything but what clients ask for."""
     asked = math.fsum(
         each.count * each.blocks / (each.think_s + READ_S) for each in baseline.result.model.clients
@@ -214,7 +144,7 @@ def _is_crowded(baseline: Baseline, other: Operation) -> bool:
     return other == "rebuild" and asked > CROWD
 
 
-def _small_rebuild(baseline: Baseline) -> float:
+def small_rebuild(baseline: Baseline) -> float:
     """Return the duration of a rebuild on a small population, over the result's.
 
     A rebuild reads whole metaslabs, and how many of them are simulated changes little.

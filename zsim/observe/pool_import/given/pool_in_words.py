@@ -60,12 +60,12 @@ from zsim.observe.pool_import.given.sentence_forms import (
     PRODUCT,
     RELEASE,
     RPM,
-    RUNNING,
     SAYS_NOTHING,
     SHINGLED,
     TOML,
     VENDOR,
     WORD,
+    running_scan,
     seconds_in,
 )
 from zsim.scenario.layout import Layout
@@ -351,12 +351,10 @@ class _Sentence:
 
     def _take_running(self) -> None:
         """Note a scan that runs, as evidence."""
-        match = next((found for form in RUNNING if (found := form.search(self.rest))), None)
-        if match is None:
+        if (found := running_scan(self.rest)) is None:
             return
+        match, kind = found
         said = match.groupdict()
-        copied = str(said.get("said")).lower() == "copied"  # as an expansion does
-        kind = (said["scan"] or ("expan" if copied else "resilver")).lower().replace("expan", "expand")
         scan: dict[str, object] = {"what": "running", "kind": kind}
         if said.get("done") is not None:
             scan["done"] = parse_fraction(f"{said['done']}%", "done")
@@ -399,10 +397,14 @@ class _Sentence:
             return
         raw = match["said"].lower().startswith("alloc")
         grows = 1.0 if raw else float(space.pop()) / COUNTED_RECORD
-        held = _amount(match["amount"]) * grows
+        amount = _amount(match["amount"])
+        release = load_release(DEFAULT_RELEASE)
+        size = pool_size(Layout.parse(self.layout), self.size, release) if self.size else 0
+        if match.re is DATA and amount * grows > size >= amount:
+            # So much data has no room: what zpool list prints is meant, parity included.
+            grows = 1.0
+        held = amount * grows
         if match.re is FREE:
-            release = load_release(DEFAULT_RELEASE)
-            size = pool_size(Layout.parse(self.layout), self.size, release) if self.size else 0
             if held >= size:
                 return
             held = size - held

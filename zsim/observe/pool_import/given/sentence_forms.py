@@ -60,6 +60,14 @@ _UNIT = r"h|hours?|d|days?|min|minutes?"
 _MORE = r"(?:,? ?(?:and )?(?P<more>\d{1,2}) ?(?P<smaller>h|hours?|m|min|minutes?))?"
 UNITS = {"d": DAY, "h": HOUR, "m": MINUTE}
 """Of a time, by its first letter [s]."""
+RUNNING_APART = _form(
+    r"(?:(?<!pool )(?<!pool is )\b(?P<said>(?:is|now|still|stuck|currently) at) )?"
+    r"(?<![\w.-])(?P<done>\d{1,2}(?:\.\d+)?) ?(?P<sign>%)"
+    r"(?(said)(?! ?(?:full|used|of|frag|free|cap))"
+    rf"|(?= (?:after|in|for)(?: about)? \d{{1,4}}(?:\.\d+)? ?(?:{_UNIT})\b))"
+)
+"""How far a scan is that is named elsewhere in the sentence: ``the resilver of 4x 8TB is at 33%``."""
+SCAN = _form(rf"\b(?P<scan>{_SCANS})")
 ELAPSED = _form(
     r"\b(?P<after>(?:running )?(?:after|in|for)|running)(?: about)?"
     rf" (?P<elapsed>\d{{1,4}}(?:\.\d+)?) ?(?P<hours>{_UNIT}){_MORE}\b"
@@ -197,3 +205,25 @@ AMOUNT = re.compile(r"\d ?[GTP]i?B?\b", re.ASCII)
 """An amount of data, where it was not read as a capacity."""
 FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,7}$")
 """How the name of a file ends."""
+
+
+def running_scan(text: str) -> tuple[re.Match[str], str] | None:
+    """Return where a sentence says how far a scan is, and which one it is; None where it does not.
+
+    Returns
+    -------
+    match : re.Match
+        Of one of the forms of `RUNNING`, or of `RUNNING_APART` where one scan is named elsewhere.
+    kind : str
+        ``resilver`` unless the sentence says otherwise; an expansion has ``copied``.
+    """
+    match = next((found for form in RUNNING if (found := form.search(text))), None)
+    kinds = {found["scan"].lower() for found in SCAN.finditer(text)}
+    if match is None and kinds:
+        match = RUNNING_APART.search(text)
+    if match is None:
+        return None
+    said = match.groupdict()
+    usual = "expan" if str(said.get("said")).lower() == "copied" else "resilver"
+    named = said.get("scan") or (kinds.pop() if len(kinds) == 1 else usual)
+    return match, named.lower().replace("expan", "expand")
