@@ -34,7 +34,7 @@ Plane = Callable[[PlaneModel, Case], PlaneModel]
 """From the data plane of a world to that of the same world another way."""
 
 
-class Estimate(NamedTuple):
+class OtherDuration(NamedTuple):
     """A duration [s], and half its 95 % interval as a share of it; None: one world tells it."""
 
     time_s: float
@@ -103,12 +103,12 @@ def alternatives(work: Work) -> tuple[Alternative, ...]:
     return tuple(found)
 
 
-def _crowded(work: Work, way: OtherWay) -> Estimate | None:
+def _crowded(work: Work, way: OtherWay) -> OtherDuration | None:
     """Return the duration of a rebuild of which hardly anything is simulated but what clients ask for."""
     assert work.baseline is not None
     if not is_crowded(work.baseline, way.change(work.case).operation):
         return None
-    return Estimate(work.sound_quantiles[1] * small_rebuild(work.baseline), None)
+    return OtherDuration(work.sound_quantiles[1] * small_rebuild(work.baseline), None)
 
 
 def scrub_share(work: Work) -> float | None:
@@ -135,7 +135,7 @@ def _repaired(model: PlaneModel, case: Case) -> PlaneModel:
     return replace(repaired(model), scan=scan_rules(case.release, "scrub"))
 
 
-def estimate(work: Work, change: Callable[[Case], Case], plane: Plane = under) -> Estimate | None:
+def estimate(work: Work, change: Callable[[Case], Case], plane: Plane = under) -> OtherDuration | None:
     """Return the median duration of the same pool another way, from a few of its worlds.
 
     Parameters
@@ -149,7 +149,7 @@ def estimate(work: Work, change: Callable[[Case], Case], plane: Plane = under) -
 
     Returns
     -------
-    Estimate or None
+    OtherDuration or None
         None where no world has room for what it would store.
 
     Notes
@@ -175,7 +175,7 @@ def estimate(work: Work, change: Callable[[Case], Case], plane: Plane = under) -
     if not ran:
         return None
     told = surface.estimate(runs_of(ran))
-    return Estimate(told.quantiles[1] * _moved_by_evidence(work), told.half_width)
+    return OtherDuration(told.quantiles[1] * _moved_by_evidence(work), told.half_width)
 
 
 def _moved_by_evidence(work: Work) -> float:
@@ -190,7 +190,7 @@ def _moved_by_evidence(work: Work) -> float:
     return work.sound_quantiles[1] / surface.estimate(runs_of(ran)).quantiles[1]
 
 
-def _of_one_world(work: Work, change: Callable[[Case], Case], plane: Plane) -> Estimate | None:
+def _of_one_world(work: Work, change: Callable[[Case], Case], plane: Plane) -> OtherDuration | None:
     """Return the answer times the ratio on the world that is shown."""
     baseline = work.baseline
     assert baseline is not None
@@ -200,4 +200,4 @@ def _of_one_world(work: Work, change: Callable[[Case], Case], plane: Plane) -> E
     except NoRoomError:
         return None
     ratio = run_pool(case, pool, plane(baseline.result.model, case)).time_s / baseline.result.time_s
-    return Estimate(work.sound_quantiles[1] * ratio, None) if math.isfinite(ratio) else None
+    return OtherDuration(work.sound_quantiles[1] * ratio, None) if math.isfinite(ratio) else None
