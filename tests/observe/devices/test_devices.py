@@ -51,6 +51,8 @@ def read(text):
         ("nvme-Samsung_SSD_970_EVO_Plus_1TB_S4EWNX0M123456_1", None, "Samsung SSD 970 EVO Plus 1TB",
          "S4EWNX0M123456"),
         ("diskid/DISK-WD-WCC4E0123456p1", "DISK-WD-WCC4E0123456p1", "", "WD-WCC4E0123456"),
+        ("diskid/DISK-BTWL318000ED480QGN", "DISK-BTWL318000ED480QGN", "INTEL SSD 480 GB", "BTWL318000ED480QGN"),
+        ("diskid/DISK-PHYF102500VU1P9DGN", "DISK-PHYF102500VU1P9DGN", "INTEL SSD 1.9 TB", "PHYF102500VU1P9DGN"),
         ("gptid/1c9b2d34-aaaa-11e4-bbbb-0025901c2d3e", "1c9b2d34-aaaa-11e4-bbbb-0025901c2d3e", "", ""),
         ("wwn-0x5000c500a1b2c3d4-part1", "wwn-0x5000c500a1b2c3d4", "", ""),
         ("sda1", "sda", "", ""), ("ada0p3.eli", "ada0", "", ""), ("nvme0n1p1", "nvme0n1", "", ""),
