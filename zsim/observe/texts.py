@@ -57,6 +57,9 @@ _DATED_POOL = re.compile(rf"{_DATED_LINES.pattern}(?=[ \t]{{0,80}}pool:)", re.MU
 _FRAMED = re.compile(r"^[ \t]{0,8}[\u2502\u2503|][ \t]{0,80}(?:pool|scan|state|NAME)\b", re.MULTILINE)
 FRAME = "\u2502\u2503|"
 """Lines of a terminal that is divided, or of a table."""
+_CELLS = re.compile(r"^[ \t]{0,8}\|?[ \t]{0,80}NAME[ \t]{0,80}\|[ \t]{0,8}STATE[ \t]{0,8}\|", re.MULTILINE)
+_ROW_OF_CELLS = re.compile(r"^[ \t]{0,8}\|?(?:[^|\n]{1,300}\|){4}[^\n]{0,300}$", re.MULTILINE)
+"""Of a table in Markdown."""
 _COLOUR = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _MARKUP = re.compile(r"</?(?:pre|code|blockquote)(?: [^<>\n]{0,300})?>", re.IGNORECASE)
 _BREAK = re.compile(r"[ \t]{0,8}<br ?/?>\n?|</?p>", re.IGNORECASE)
@@ -104,6 +107,8 @@ def tidied(text: str) -> str:
     for of_status, begin in _BEGINS:
         if of_status.search(text):
             text = begin.sub("", text)
+    if _CELLS.search(text):
+        text = _ROW_OF_CELLS.sub(lambda row: row[0].replace("|", " "), text)
     if _FRAMED.search(text):
         text = "\n".join(map(_unframed, text.split("\n")))
     return _QUOTE.sub("", text) if _QUOTED.search(text) else text

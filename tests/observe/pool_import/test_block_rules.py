@@ -164,18 +164,21 @@ rest
 def test_zfs_list_tells_what_each_dataset_holds_and_which_are_volumes() -> None:
     assert datasets.recognises(LISTED)
     assert not datasets.recognises("NAME   SIZE  ALLOC   FREE\ntank  1T  1T  1T\n")
-    assert [(each.of, each.name, each.value) for each in datasets.read(LISTED, "")] == [
+    found = datasets.read(LISTED, "")
+    assert [(each.of, each.name, each.value) for each in found if isinstance(each, KnownProperty)] == [
         ("tank", "usedbydataset", 104 * 1024),
         ("tank/data", "usedbydataset", 96 * 1024),
         ("tank/data/vm-100-disk-0", "usedbydataset", 120 * 1024**3),
         ("tank/data/vm-100-disk-0", "volume", 1),
     ]
+    assert found[0] == datasets.DatasetSpace("tank", 655 * 1024**3, 245 * 1024**3)
     space = (
         "NAME  AVAIL  USED  USEDSNAP  USEDDS  USEDREFRESERV  USEDCHILD\ntank  1T  2T  1T  500G  0B  500G\n"
     )
-    assert [(each.name, each.value) for each in datasets.read(space, "")] == [
-        ("usedbydataset", 500 * 1024**3)
-    ]
+    assert datasets.read(space, "") == (
+        datasets.DatasetSpace("tank", 2 * 1024**4, 1024**4),
+        KnownProperty("tank", "usedbydataset", 500 * 1024**3),
+    )
 
 
 def test_what_special_vdevs_take_is_that_of_the_fullest_dataset() -> None:

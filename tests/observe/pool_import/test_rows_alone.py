@@ -115,3 +115,72 @@ def test_a_status_that_lacks_the_rows_of_what_is_replaced_is_cut_off(tree: str, 
     assert any("zpool status is cut off inside it" in note for note in paste.notes)
     # With its end the status is whole.
     assert not any("is cut off" in note for note in read_paste(text).notes)
+
+
+def test_a_table_in_markdown_is_read() -> None:
+    rows = (
+        ("NAME", "STATE", "READ", "WRITE", "CKSUM"),
+        ("---",) * 5,
+        ("tank", "DEGRADED", "0", "0", "0"),
+        ("raidz1-0", "DEGRADED", "0", "0", "0"),
+        ("ata-WDC_WD80EFAX-68KNBN0_VAJDA6VL", "ONLINE", "0", "0", "0"),
+        ("ata-WDC_WD80EFAX-68KNBN0_VGJ7UJRG", "ONLINE", "0", "0", "0"),
+        ("replacing-2", "DEGRADED", "0", "0", "0"),
+        ("ata-WDC_WD80EFZX-68UW8N0_VJH4USWX", "FAULTED", "3", "12", "0"),
+        ("ata-WDC_WD80EFZX-68UW8N0_VJH4WB2X", "ONLINE", "0", "0", "0 (resilvering)"),
+    )
+    table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    paste = read_paste(table + RUNS.replace("19,8T", "14,4T").replace("15,2T", "8,3T"))
+    assert str(paste.scenario.layout) == "raidz1x3"
+    assert paste.scenario.drive_size == 8 * 10**12
+
+
+def test_counters_behind_the_date_in_one_line_are_read() -> None:
+    line = (
+        "scan: resilver in progress since Tue Sep 10 18:24:11 2024 2.31T / 3.62T scanned at 612M/s,"
+        " 1.98T / 3.62T issued at 525M/s 1.01T resilvered, 54.62% done, 00:54:31 to go\n"
+    )
+    scan = read_paste(f"state: DEGRADED\n{line}").scans[-1]
+    assert (scan.done, scan.to_go) == (pytest.approx(0.5462), 3271.0)
+    assert scan.issued == pytest.approx(1.98 * 2**40, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            "ata-INTEL_SSDSC2BB480G4_BTWL318000ED480QGN-part3",
+            "ata-INTEL_SSDSC2BB240G7_PHWA645102SH240AGN-part3",
+        ),
+        # FreeBSD names drives by serial numbers, and Intel's end with the capacity.
+        ("diskid/DISK-BTWL318000ED480QGNp3", "diskid/DISK-PHWA645102SH240AGNp3"),
+    ],
+)
+def test_a_smaller_drive_that_is_attached_makes_no_larger_one_of_the_other(first: str, second: str) -> None:
+    runs = (
+        "resilver in progress since Tue May 15 10:53:08 2018\n"
+        "\t89.5M scanned out of 12.0G at 17.9M/s, 0h11m to go\n\t89.3M resilvered, 0.73% done"
+    )
+    paste = read_paste(status(runs, f"mirror-0\n  {first}\n  {second} (resilvering)", state="ONLINE"))
+    assert paste.scenario.drive_size == 480 * 10**9
+    assert paste.scenario.exchanged is None
+    assert paste.scenario.drive == "generic-sata-ssd"
+
+
+@pytest.mark.parametrize(
+    ("command", "alone"), [("# zpool attach -o ashift=12 -f tank sda3 sdb3\n", True), ("", False)]
+)
+def test_a_command_tells_that_a_drive_is_attached_to_a_log_mirror(command: str, alone: bool) -> None:
+    runs = (
+        "resilver in progress since Wed Apr  8 23:23:38 2015\n"
+        "\t1.35G scanned out of 347G at 126M/s, 0h46m to go\n\t0 resilvered, 0.39% done"
+    )
+    text = status(runs, "mirror-0\n  sdc\n  sdd", state="ONLINE")
+    logs = """
+\tlogs
+\t  mirror-1  ONLINE       0     0     0
+\t    sda3    ONLINE       0     0     0
+\t    sdb3    ONLINE       0     0     0
+"""
+    paste = read_paste(command + text.replace("\n\nerrors:", f"{logs}\nerrors:"))
+    assert paste.log_alone is alone

@@ -26,6 +26,9 @@ _DISK = re.compile(r"(?:diskid/)?DISK-(.{4,60})")
 _MAPPED = re.compile(r"^(?:luks|crypt|enc|dm-name|dm[-_]crypt)[-_]|[-_](?:luks|crypt|enc)$")
 """What people and installers put around the name of the device behind an encrypted one: nvme0n1p3_crypt."""
 
+_INTEL_SERIAL = re.compile(r"[A-Z]{4}[0-9A-Z]{8}(\d{3}|\dP\d)[A-Z]GN", re.ASCII)
+"""Of Intel's SATA solid-state drives: BTWL318000ED480QGN has 480 GB, PHYF102500VU1P9DGN 1.9 TB."""
+
 VENDORS = {
     "5000c50": "Seagate", "50014ee": "WD", "5000cca": "HGST or WD Ultrastar", "5000039": "Toshiba",
     "5002538": "Samsung", "55cd2e4": "Intel", "500a075": "Micron or Crucial", "50026b7": "Kingston",
@@ -79,7 +82,8 @@ def label_of(name: str) -> Label:
     """Return what the name of a drive tells, as zpool prints it or as it stands in /dev."""
     device = device_of(name)
     if disk := _DISK.search(name[:MAX_NAME]):
-        return Label(device, serial=_without_part(disk[1]))
+        serial = _without_part(disk[1])
+        return Label(device, _intel(serial), serial)
     if wide := _WORLD_WIDE.match(device) or _MULTIPATH.fullmatch(device):
         digits = wide[1].lower()
         vendor = next((vendor for start, vendor in VENDORS.items() if digits.startswith(start)), "")
@@ -93,6 +97,15 @@ def wide_digits(text: str) -> str:
     """Return the digits of a World Wide Name or EUI, however a tool prints it; nothing for other text."""
     digits = re.sub(r"0x|eui\.|naa\.|[ \t:-]", "", text.strip()[:60]).lower()
     return digits if re.fullmatch(r"[0-9a-f]{16}(?:[0-9a-f]{16})?", digits) else ""
+
+
+def _intel(serial: str) -> str:
+    """Return what a serial number of Intel tells of a solid-state drive, as a model; nothing of others."""
+    told = _INTEL_SERIAL.fullmatch(serial)
+    if told is None:
+        return ""
+    size = f"{told[1].replace('P', '.')} TB" if "P" in told[1] else f"{int(told[1])} GB"
+    return f"INTEL SSD {size}"
 
 
 def _without_part(serial: str) -> str:

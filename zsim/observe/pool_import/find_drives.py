@@ -135,8 +135,8 @@ def _larger_drives(tops: Sequence[Vdev], inventory: Inventory) -> dict[str, Mode
     Those that are written now, or gone, are left out: on the others data lie on the first part alone.
     """
     found: dict[str, Model] = {}
+    new = {*_with_attached(drives_of(tops), tops, inventory).new}
     for top in tops:
-        new = {pair.children[-1].name for pair in _pairs(top)}
         models = {leaf: model for leaf in top.leaves() if (model := _model_of(leaf, inventory)) is not None}
         sizes = {leaf: model.size for leaf, model in models.items() if model.size and leaf.name not in new}
         least = min(sizes.values(), default=0)

@@ -33,7 +33,7 @@ from zsim.observe.texts import (
     plain,
     whole,
 )
-from zsim.observe.zpool.commands import PoolCommand, read_commands
+from zsim.observe.zpool.commands import FILLS, PoolCommand, read_commands, short
 from zsim.observe.zpool.expansion import Expansion, Removal, read_expansion, read_removal, with_moves
 from zsim.observe.zpool.rows import elided, ends_in_a_row, sections_of
 from zsim.observe.zpool.scan import Function, Scan, ScanState
@@ -203,8 +203,14 @@ class PoolStatus:
         named = [vdev for key, vdevs in self.sections.items() if key in sections for vdev in vdevs]
         rest = [*self.vdevs, *others]
         if self._writes_nothing and not _resilvered([*named, *rest]):
-            return _paired(named) and not _paired(rest)
+            return (_paired(named) or self._was_told_to_fill(named)) and not _paired(rest)
         return _resilvered(named) and not _resilvered(rest)
+
+    def _was_told_to_fill(self, vdevs: Sequence[Vdev]) -> bool:
+        """Tell whether the last command that puts a drive into the pool names one of these vdevs."""
+        last = next((each for each in reversed(self.commands) if each.verb in FILLS), None)
+        names = {short(leaf.name) for vdev in vdevs for leaf in vdev.leaves()}
+        return last is not None and bool(names & {*map(short, last.drives)})
 
     @property
     def _writes_nothing(self) -> bool:
@@ -434,7 +440,7 @@ def read_scan(lines: Sequence[str]) -> Scan | None:
     states: dict[str, ScanState] = {"in progress": "running", "paused": "paused", "canceled": "canceled"}
     function: Function = "rebuild" if match[2] else _FUNCTIONS[match[1]]
     rest = " ".join(" ".join(line.split()) for line in lines[1:4])[:1000]
-    date, behind = _dated(match[4].strip())
+    date, behind = _dated(first[match.start(4) :].strip())
     rest = f"{behind} {rest}".strip()
     started = _STARTED.search(rest)
     since = moment(started[1]) if started else None
@@ -444,8 +450,10 @@ def read_scan(lines: Sequence[str]) -> Scan | None:
 
 def _dated(text: str) -> tuple[str, str]:
     """Return a date, and what stands behind it where somebody has put all in one line."""
+    if printed := _DATE.match(text):
+        return printed[0], text[printed.end() :].strip(" ,;\t")
     date, mark, behind = text.partition(",")
-    return (date, behind.strip()) if mark and moment(date) is not None else (text, "")
+    return (date, behind.strip()) if mark and moment(date) is not None else (text[:80], "")
 
 
 _FUNCTIONS: dict[str, Function] = {"scrub": "scrub", "resilver": "resilver", "rebuild": "rebuild"}
