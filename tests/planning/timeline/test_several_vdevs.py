@@ -70,3 +70,13 @@ def test_drives_that_the_pool_does_not_have_are_refused(beside: dict[str, object
     with pytest.raises(InputError) as refused:
         Plan.from_dict({"scenario": pool, "running": {"done": 0.3, "beside": [beside]}})
     assert refused.value.field == field
+
+
+@pytest.mark.parametrize("drives", [(0,), (5,), (0, 5)])
+def test_drives_of_the_other_vdev_are_counted_from_nought(drives: tuple[int, ...]) -> None:
+    beside = {"vdev": 1, "drives": list(drives)}
+    plan = Plan.from_dict(
+        {"scenario": {"layout": "raidz1x4+raidz2x6"}, "running": {"done": 0.3, "beside": [beside]}}
+    )
+    assert plan.running is not None
+    assert [each.drives for each in plan.running.beside] == [drives]

@@ -401,6 +401,8 @@ def test_a_course_goes_through_what_was_seen() -> None:
     assert (seen.gone(0.25), seen.done(0.2), seen.gone(1.0)) == (0.2, 0.25, 1.0)
     assert seen.collecting == pytest.approx(0.04)
     assert seen.done(0.6) == pytest.approx(0.625), "half of the rest in half of its time"
+    late = PassTimes(EVEN, course.curve, collecting=0.75).seen(0.25, 0.2)
+    assert late.collecting == pytest.approx(0.6), "half of the rest of the time, too"
     for nothing in ((0.0, 0.2), (0.25, 0.0), (1.0, 0.5)):
         assert course.seen(*nothing) is course
 

@@ -30,6 +30,12 @@ def test_student_is_that_of_tables_whose_digits_it_keeps(freedom: int, table: fl
     assert student(freedom) == pytest.approx(table, rel=4e-3 if freedom == 4 else 1.5e-3)
 
 
+def test_student_has_every_term_of_its_expansion() -> None:
+    """Of the fourth term (z = 1.959964): 3 * 111.106 + 19 * 28.9228 + 17 * 7.52912 - 15 * z = 981.446."""
+    terms = 1.959964, 9.48909 / 4, 270.960 / 96, 981.446 / 384
+    assert student(4) == pytest.approx(sum(term / 4**power for power, term in enumerate(terms)), rel=1e-5)
+
+
 ONES, SECONDS = np.ones((4, 1)), [1.0, 3.0, 2.0, 6.0]
 
 
