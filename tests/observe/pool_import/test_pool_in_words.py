@@ -97,11 +97,7 @@ def test_a_first_word_is_not_joined_to_what_stands_at_the_end() -> None:
     said = pool_in_words("Flibber raidz2 8x 16TB, with two SSDs as cache")
     assert said is not None
     assert said.unread == ("two SSDs as cache", "Flibber")
-<<<<<<< HEAD
-    # Words that stand together are one, beside those before; none of another language in an English sentence.
-=======
     # Words that stand together are told as one; in English no word of another language is passed over.
->>>>>>> h/chk
     for sentence, unread in (
         ("Flibber raidz2 8x 16TB gronk wobble, with two SSDs as cache",
          ("two SSDs as cache", "Flibber", "gronk wobble")),
