@@ -217,8 +217,8 @@ def _rows_missing(vdev: Vdev) -> int | None:
     Behind a pair without its drives any number is missing, and one where the vdev is degraded and all its
     drives that are shown are healthy.
     """
-    if not vdev.children:
-        return None
+    if vdev.drives <= vdev.parity:
+        return None  # too few for a vdev, which is told elsewhere
     last = vdev.children[-1]
     if last.kind in PAIRS and last.drives < BOTH:
         return 0
