@@ -184,3 +184,11 @@ def test_a_command_tells_that_a_drive_is_attached_to_a_log_mirror(command: str, 
 """
     paste = read_paste(command + text.replace("\n\nerrors:", f"{logs}\nerrors:"))
     assert paste.log_alone is alone
+
+
+def test_a_line_of_which_the_rest_is_cut_off_is_not_of_solaris() -> None:
+    runs = "scrub in progress since Sun Oct 19 05:51:39 2025\n        3.95T scanned"
+    found = read_paste(status(runs, "mirror-0\n  sda\n  sdb", state="ONLINE"))
+    assert found.scenario.release != "solaris-11.2"
+    named = read_paste(status(runs, "mirror-0\n  c1t0d0\n  c1t1d0", state="ONLINE"))
+    assert named.scenario.release == "solaris-11.2"

@@ -36,6 +36,8 @@ from zsim.observe.zpool.vdev_tree import GONE, GROUPS, PAIRS, Vdev, repaired_pai
 from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, Layout, VdevSpec
 from zsim.vdevs.kind import kind_of
 
+BOTH = 2
+"""Drives of a pair: the old one and its successor."""
 LAYOUT_REMEDY = "add the output of zpool status or zdb -C for the pool"
 _ID = re.compile(r"-(\d{1,6})\Z", re.ASCII)
 
@@ -215,10 +217,10 @@ def _rows_missing(vdev: Vdev) -> int | None:
     Behind a pair without its drives any number is missing, and one where the vdev is degraded and all its
     drives that are shown are healthy.
     """
-    if not vdev.children:
-        return None
+    if vdev.drives <= vdev.parity:
+        return None  # too few for a vdev, which is told elsewhere
     last = vdev.children[-1]
-    if last.kind in PAIRS and not last.children:
+    if last.kind in PAIRS and last.drives < BOTH:
         return 0
     return 1 if vdev.state == "DEGRADED" and all(leaf.healthy for leaf in vdev.leaves()) else None
 

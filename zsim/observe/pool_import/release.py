@@ -66,8 +66,9 @@ def find_release(outputs: PoolOutputs) -> None:
 
 def _find_by_signs(outputs: PoolOutputs, form: str) -> None:
     """Note the release that the form of the outputs tells."""
-    names = drive_names(outputs)
-    if form == "solaris" and names and not any(map(SOLARIS_NAME.fullmatch, names)):
+    scan = outputs.status.scan if outputs.status is not None else None
+    bare = scan is not None and scan.scan_rate is None and scan.repaired is None and scan.to_go is None
+    if form == "solaris" and bare and not any(map(SOLARIS_NAME.fullmatch, drive_names(outputs))):
         # "3.95T scanned" is also what is left where the rest of a line was cut off.
         form = ""
     config = outputs.config
