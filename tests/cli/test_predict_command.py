@@ -33,9 +33,13 @@ class FakeEngine:
     def __init__(self, answer: Prediction) -> None:
         self.answer = answer
         self.asked: list[Scenario] = []
+        self.other_ways: list[bool] = []
 
-    def predict(self, case: Case, on_progress: Callable[[float, str], None], portion: str) -> Prediction:
+    def predict(
+        self, case: Case, on_progress: Callable[[float, str], None], portion: str, *, other_ways: bool
+    ) -> Prediction:
         on_progress(0.5, "half")
+        self.other_ways.append(other_ways)
         self.asked.append(case.scenario)
         return self.answer
 
@@ -73,6 +77,16 @@ def run(command: click.Command, *words: str) -> int:
 
 def predict(*words: str) -> int:
     return run(predict_module.command, *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"), [((), False), (("--why",), True), (("-v",), True), (("--json",), True)]
+)
+def test_other_scan_orders_are_simulated_where_they_are_shown(
+    words: tuple[str, ...], asked: bool, engine: FakeEngine
+) -> None:
+    assert predict(*BASE, *words) == 0
+    assert engine.other_ways == [asked]
 
 
 def test_the_answer_is_printed_in_words(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
@@ -462,7 +476,7 @@ def test_ctrl_c_tells_what_is_known_and_writes_nothing(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def stopped(scenario: Scenario, portion: str) -> Prediction:
+    def stopped(scenario: Scenario, portion: str, *, other_ways: bool) -> Prediction:
         raise PredictionInterrupted(prediction)
 
     monkeypatch.setattr(predict_module, "compute", stopped)

@@ -16,14 +16,12 @@ import numpy as np
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.units import (
-    format_bytes,
     format_bytes_exactly,
     format_drive_size,
     format_drive_size_exactly,
     format_duration,
     format_fraction,
     parse_bytes,
-    parse_drive_size,
     parse_fraction,
 )
 from zsim.drives.names import SHINGLED as SHINGLED_DRIVE
@@ -50,6 +48,7 @@ from zsim.observe.pool_import.given.sentence_forms import (
     FREE,
     KIND,
     LAYOUT,
+    NUMBERS,
     OF_SERIES,
     PART_FULL,
     PART_OF,
@@ -65,6 +64,8 @@ from zsim.observe.pool_import.given.sentence_forms import (
     TOML,
     VENDOR,
     WORD,
+    amount_of,
+    rounded,
     running_scan,
     seconds_in,
 )
@@ -80,12 +81,6 @@ LONGEST = 400
 """Characters of a text that is taken for a sentence about a pool."""
 SAME_SIZE = 0.03
 REMEDY = "write for instance '8x 16TB in raidz2', or --layout raidz2x8 --drive-size 16TB"
-NUMBERS = {
-    "count": "numbers of drives",
-    "wide": "numbers of drives of a vdev",
-    "vdevs": "numbers of vdevs",
-    "more": "numbers of vdevs",
-}
 PAIR = 2
 """Drives of a mirror of which nobody says how many it has."""
 OLD_PARITY = {"5": 1, "6": 2, "10": 0}
@@ -359,9 +354,9 @@ class _Sentence:
         if said.get("done") is not None:
             scan["done"] = parse_fraction(f"{said['done']}%", "done")
         else:
-            part, whole = (_amount(str(said[name])) for name in ("part", "whole"))
+            part, whole = (amount_of(str(said[name])) for name in ("part", "whole"))
             scan["done"] = round(min(1.0, part / max(whole, 1)), 4)
-            self._facts["alloc"] = _rounded(whole)
+            self._facts["alloc"] = rounded(whole)
         self._blank_groups(match)
         if (gone := ELAPSED.search(self.rest)) is not None:
             scan["elapsed"] = seconds_in(gone)
@@ -377,7 +372,7 @@ class _Sentence:
             self._facts["fill"] = round(PARTS[part], 2)
             self._blank_groups(match)
         if (match := PART_OF.search(self.rest)) is not None:
-            used, whole = _amount(match["part"]), _amount(match["whole"])
+            used, whole = amount_of(match["part"]), amount_of(match["whole"])
             self._facts["fill"] = round(min(1.0, used / max(whole, 1)), 2)
             self._blank_groups(match)
 
@@ -397,7 +392,7 @@ class _Sentence:
             return
         raw = match["said"].lower().startswith("alloc")
         grows = 1.0 if raw else float(space.pop()) / COUNTED_RECORD
-        amount = _amount(match["amount"])
+        amount = amount_of(match["amount"])
         release = load_release(DEFAULT_RELEASE)
         size = pool_size(Layout.parse(self.layout), self.size, release) if self.size else 0
         if match.re is DATA and amount * grows > size >= amount:
@@ -409,7 +404,7 @@ class _Sentence:
                 return
             held = size - held
         self.data = match["amount"] + (" free" if match.re is FREE else "") if grows > 1.0 else ""
-        self._facts["alloc"] = _rounded(held)
+        self._facts["alloc"] = rounded(held)
         self._blank_groups(match)
 
     def _take_rotation(self) -> None:
@@ -572,17 +567,6 @@ class _Sentence:
             if match is not None:
                 self._blank(*match.span())
         self._blank(start, end + self.rest[end : end + 1].lower().startswith("s"))
-
-
-def _amount(text: str) -> int:
-    """Return an amount of data [bytes]: T as ZFS prints it has 2**40 bytes, as TiB has; TB 10**12."""
-    parse = parse_drive_size if text.upper().endswith("B") else parse_bytes
-    return parse(text.replace(" ", ""), "data")
-
-
-def _rounded(size: float) -> int:
-    """Return an amount in the three digits that ZFS prints."""
-    return parse_bytes(format_bytes(round(size)), "alloc")
 
 
 def _number(text: str) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from zsim.base.units import DAY, HOUR, MINUTE
+from zsim.base.units import DAY, HOUR, MINUTE, format_bytes, parse_bytes, parse_drive_size
 
 COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _N = rf"(?:\d{{1,4}}|{'|'.join(COUNTS)})"
@@ -205,6 +205,24 @@ AMOUNT = re.compile(r"\d ?[GTP]i?B?\b", re.ASCII)
 """An amount of data, where it was not read as a capacity."""
 FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,7}$")
 """How the name of a file ends."""
+NUMBERS = {
+    "count": "numbers of drives",
+    "wide": "numbers of drives of a vdev",
+    "vdevs": "numbers of vdevs",
+    "more": "numbers of vdevs",
+}
+"""What numbers of a sentence count."""
+
+
+def amount_of(text: str) -> int:
+    """Return an amount of data [bytes]: T as ZFS prints it has 2**40 bytes, as TiB has; TB 10**12."""
+    parse = parse_drive_size if text.upper().endswith("B") else parse_bytes
+    return parse(text.replace(" ", ""), "data")
+
+
+def rounded(size: float) -> int:
+    """Return an amount in the three digits that ZFS prints."""
+    return parse_bytes(format_bytes(round(size)), "alloc")
 
 
 def running_scan(text: str) -> tuple[re.Match[str], str] | None:
