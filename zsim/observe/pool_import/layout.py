@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -17,12 +16,14 @@ from zsim.observe.pool_import.classes import (
 from zsim.observe.pool_import.find_drives import model_named
 from zsim.observe.pool_import.finding import PoolOutputs
 from zsim.observe.pool_import.given.assumed import (
+    NUMBER,
     around,
     assumed_vdevs,
     assumed_words,
     completed,
     hidden_vdevs,
     more_vdevs,
+    numbered_before,
     padded,
     usual,
     vdevs_of,
@@ -33,13 +34,12 @@ from zsim.observe.texts import plain
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import GONE, GROUPS, PAIRS, Vdev, repaired_pair, spec_of
-from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, Layout, VdevSpec
+from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
 from zsim.vdevs.kind import kind_of
 
 BOTH = 2
 """Drives of a pair: the old one and its successor."""
 LAYOUT_REMEDY = "add the output of zpool status or zdb -C for the pool"
-_ID = re.compile(r"-(\d{1,6})\Z", re.ASCII)
 
 
 class Tops:
@@ -99,7 +99,7 @@ class Tops:
         vdevs = [*(self.vdevs[place] for place in self.order), *self.classes.vdevs]
         numbers = [self.places[place] for place in self.order]
         numbers += range(self.whole, self.whole + len(self.classes.vdevs))
-        found = [_ID.search(vdev.name) for vdev in vdevs]
+        found = [NUMBER.search(vdev.name) for vdev in vdevs]
         ids = [int(match[1]) if match else number for match, number in zip(found, numbers, strict=True)]
         return ids if len(set(ids)) == len(ids) else numbers
 
@@ -357,7 +357,7 @@ def _cut_off(shown: Sequence[Vdev], status: PoolStatus, outputs: PoolOutputs) ->
     """Return vdevs that are not shown, where those that are cannot hold what is scanned; say so."""
     if status.scan is None or status.unhealthy_only:
         return ()
-    if numbered := _numbered_before(shown, status):
+    if numbered := numbered_before(shown, status):
         outputs.notes.append(
             "NOT KNOWN: how many vdevs there are: zpool status is cut off, and by its number"
             f" {plain(shown[-1].name)} is not alone."
@@ -377,21 +377,6 @@ def _cut_off(shown: Sequence[Vdev], status: PoolStatus, outputs: PoolOutputs) ->
             " status"
         )
     return more
-
-
-def _numbered_before(shown: Sequence[Vdev], status: PoolStatus) -> tuple[Vdev, ...]:
-    """Return vdevs like the last one shown for the numbers that names leave out (vdev.c:vdev_name)."""
-    every = [*shown, *(vdev for vdevs in status.sections.values() for vdev in vdevs)]
-    ids = [int(match[1]) for vdev in every if vdev.children and (match := _ID.search(vdev.name))]
-    count = max(ids, default=-1) + 1 - len(every)
-    last = shown[-1]
-    if status.removal is not None or not last.children or not 0 < count <= MAX_VDEVS:
-        return ()
-    bare = (
-        replace(last, name=f"{last.kind}-{number} (assumed)", state="ONLINE", children=())
-        for number in range(count)
-    )
-    return tuple(padded(vdev, last.drives) for vdev in bare)
 
 
 def _said_layout(outputs: PoolOutputs) -> str:

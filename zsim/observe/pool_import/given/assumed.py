@@ -38,6 +38,8 @@ from zsim.vdevs.kind import kind_of
 
 ASSUMED_LAYOUT, ASSUMED_REBUILT, ASSUMED_REDUCED = "raidz2x6", "mirror2", "2*mirror2"
 ASSUMED_OF = "raidz{parity}x{drives}"
+NUMBER = re.compile(r"-(\d{1,6})\Z", re.ASCII)
+"""Of a vdev, at the end of its name."""
 ASSUMED_DATA, ASSUMED_MIRROR = 4, 2
 """Of a pool of which nobody says how it is built; RAID-Z is not rebuilt sequentially."""
 ALL_SCANNED = 0.995
@@ -300,3 +302,18 @@ def _roomy(layout: str, scan: Scan, size: int | None = None) -> str:
     held = (to_examine(scan, len(parsed.data)) or 0) / (USUALLY_FULL * whole)
     count = math.ceil(max(held, (size or 0) / whole))
     return str(Layout(parsed.vdevs * count)) if 1 < count * len(parsed.vdevs) <= MAX_VDEVS else layout
+
+
+def numbered_before(shown: Sequence[Vdev], status: PoolStatus) -> tuple[Vdev, ...]:
+    """Return vdevs like the last one shown for the numbers that names leave out (vdev.c:vdev_name)."""
+    every = [*shown, *(vdev for vdevs in status.sections.values() for vdev in vdevs)]
+    ids = [int(match[1]) for vdev in every if vdev.children and (match := NUMBER.search(vdev.name))]
+    count = max(ids, default=-1) + 1 - len(every)
+    last = shown[-1]
+    if status.removal is not None or not last.children or not 0 < count <= MAX_VDEVS:
+        return ()
+    bare = (
+        replace(last, name=f"{last.kind}-{number} (assumed)", state="ONLINE", children=())
+        for number in range(count)
+    )
+    return tuple(padded(vdev, last.drives) for vdev in bare)
