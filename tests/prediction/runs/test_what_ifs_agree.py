@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -31,3 +32,15 @@ def test_a_write_cache_that_is_on_is_the_pool_that_states_so() -> None:
     cached = zsim.predict(pool, write_cache=True)
     assert on.saves_s is not None
     assert told.resilver_s.p50 - on.saves_s == pytest.approx(cached.resilver_s.p50, rel=1e-9)
+
+
+def test_other_ways_are_what_predictions_of_them_answer_within_both_errors() -> None:
+    """Blocks laid out for a sorted scan told 211 h for a pool whose legacy scan takes 665."""
+    pool = zsim.Scenario.from_dict({"layout": "mirror2", "drive": "wd40efrx", "fill": 0.5})
+    changed = {"legacy": {"tunables": {"zfs_scan_legacy": 1}}, "sequential rebuild": {"operation": "rebuild"}}
+    for told in zsim.predict(pool).alternatives:
+        alone = zsim.predict(pool.replace(**changed[told.name]), portion="row")
+        assert alone.uncertainty is not None
+        assert told.half_width_s is not None
+        error_s = math.hypot(told.half_width_s, alone.uncertainty.sampling_half_width_s or 0.0)
+        assert abs(told.resilver_s.p50 - alone.resilver_s.p50) < error_s < 0.3 * alone.resilver_s.p50
