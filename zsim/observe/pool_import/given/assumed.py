@@ -43,7 +43,6 @@ NUMBER = re.compile(r"-(\d{1,6})\Z", re.ASCII)
 ASSUMED_DATA, ASSUMED_MIRROR = 4, 2
 """Of a pool of which nobody says how it is built; RAID-Z is not rebuilt sequentially."""
 ALL_SCANNED = 0.995
-_NUMBER = re.compile(r"-\d{1,6}\Z", re.ASCII)
 TELLING, WIDTH_WITHIN, WIDEST = 1 << 30, 0.06, 30
 """Bytes on a drive from which they tell of how many a vdev has, how near that comes to a whole number, and
 how many it has at most."""
@@ -219,7 +218,7 @@ def hidden_vdevs(shown: Sequence[Vdev], scan: Scan) -> tuple[Vdev, ...]:
         return ()
     more = min(round(scan.total / scan.total_issued), MAX_VDEVS) - len(shown)
     last = shown[-1]
-    name = _NUMBER.sub("", last.name)
+    name = NUMBER.sub("", last.name)
     width = max(last.width, last.drives)
     rows = (Vdev(f"{name} (assumed) {each}", "disk", "ONLINE") for each in range(width))
     like = replace(last, state="ONLINE", children=tuple(rows))
@@ -283,7 +282,7 @@ def more_vdevs(shown: Sequence[Vdev], scan: Scan, drive: int | None) -> tuple[Vd
     if scan.total <= len(shown) * whole:
         return ()
     count = min(MAX_VDEVS, math.ceil(scan.total / (USUALLY_FULL * whole))) - len(shown)
-    name = _NUMBER.sub("", like.name)
+    name = NUMBER.sub("", like.name)
     bare = (replace(like, name=f"{name}-{len(shown) + each}", children=()) for each in range(count))
     return tuple(padded(vdev, spec.children) for vdev in bare)
 
