@@ -34,7 +34,7 @@ Plane = Callable[[PlaneModel, Case], PlaneModel]
 """From the data plane of a world to that of the same world another way."""
 
 
-class OtherDuration(NamedTuple):
+class AlternativeEstimate(NamedTuple):
     """A duration [s], and half its 95 % interval as a share of it; None: one world tells it."""
 
     time_s: float
@@ -42,7 +42,7 @@ class OtherDuration(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class OtherWay:
+class ScanAlternative:
     """Another way to do the same.
 
     Attributes
@@ -58,7 +58,7 @@ class OtherWay:
     change: Callable[[Case], Case]
 
 
-def other_ways(case: Case) -> tuple[OtherWay, ...]:
+def other_ways(case: Case) -> tuple[ScanAlternative, ...]:
     """Return the other scan order, and the other way to repair; none of scrubs, expansions and removals."""
     if case.operation == "scrub" or case.operation in MOVES:
         return ()
@@ -66,17 +66,21 @@ def other_ways(case: Case) -> tuple[OtherWay, ...]:
     return (*orders, *_other_repair(case))
 
 
-def _other_order(case: Case) -> OtherWay:
+def _other_order(case: Case) -> ScanAlternative:
     release = case.release
     if release.order == "sorted":
         other = release.with_tunables({"zfs_scan_legacy": 1})
-        return OtherWay("legacy", f"{release.name} with zfs_scan_legacy=1", partial(replace, release=other))
+        return ScanAlternative(
+            "legacy", f"{release.name} with zfs_scan_legacy=1", partial(replace, release=other)
+        )
     compared = case.candidates.sorted_release
     assert compared is not None
-    return OtherWay("sorted", f"the same pool under {compared.name}", partial(replace, release=compared))
+    return ScanAlternative(
+        "sorted", f"the same pool under {compared.name}", partial(replace, release=compared)
+    )
 
 
-def _other_repair(case: Case) -> tuple[OtherWay, ...]:
+def _other_repair(case: Case) -> tuple[ScanAlternative, ...]:
     """Return a healing resilver or a sequential rebuild, where ZFS can do either."""
     kind = kind_of(case.layout.vdevs[0].kind)
     if not kind.can_be_rebuilt_by(case.release) or (case.replace > 1 and kind.is_replicated):
@@ -84,7 +88,7 @@ def _other_repair(case: Case) -> tuple[OtherWay, ...]:
     other: Operation = "resilver" if case.operation == "rebuild" else "rebuild"
     name = "healing resilver" if other == "resilver" else "sequential rebuild"
     note = "verifies as it goes" if other == "resilver" else "a scrub has to verify it afterwards"
-    return (OtherWay(name, note, partial(replace, operation=other)),)
+    return (ScanAlternative(name, note, partial(replace, operation=other)),)
 
 
 def alternatives(work: Work) -> tuple[Alternative, ...]:
@@ -103,12 +107,12 @@ def alternatives(work: Work) -> tuple[Alternative, ...]:
     return tuple(found)
 
 
-def _crowded(work: Work, way: OtherWay) -> OtherDuration | None:
+def _crowded(work: Work, way: ScanAlternative) -> AlternativeEstimate | None:
     """Return the duration of a rebuild of which hardly anything is simulated but what clients ask for."""
     assert work.baseline is not None
     if not is_crowded(work.baseline, way.change(work.case).operation):
         return None
-    return OtherDuration(work.sound_quantiles[1] * small_rebuild(work.baseline), None)
+    return AlternativeEstimate(work.sound_quantiles[1] * small_rebuild(work.baseline), None)
 
 
 def scrub_share(work: Work) -> float | None:
@@ -135,7 +139,7 @@ def _repaired(model: PlaneModel, case: Case) -> PlaneModel:
     return replace(repaired(model), scan=scan_rules(case.release, "scrub"))
 
 
-def estimate(work: Work, change: Callable[[Case], Case], plane: Plane = under) -> OtherDuration | None:
+def estimate(work: Work, change: Callable[[Case], Case], plane: Plane = under) -> AlternativeEstimate | None:
     """Return the median duration of the same pool another way, from a few of its worlds.
 
     Parameters
@@ -149,7 +153,7 @@ def estimate(work: Work, change: Callable[[Case], Case], plane: Plane = under) -
 
     Returns
     -------
-    OtherDuration or None
+    AlternativeEstimate or None
         None where no world has room for what it would store.
 
     Notes
@@ -175,7 +179,7 @@ def estimate(work: Work, change: Callable[[Case], Case], plane: Plane = under) -
     if not ran:
         return None
     told = surface.estimate(runs_of(ran))
-    return OtherDuration(told.quantiles[1] * _moved_by_evidence(work), told.half_width)
+    return AlternativeEstimate(told.quantiles[1] * _moved_by_evidence(work), told.half_width)
 
 
 def _moved_by_evidence(work: Work) -> float:
@@ -190,7 +194,7 @@ def _moved_by_evidence(work: Work) -> float:
     return work.sound_quantiles[1] / surface.estimate(runs_of(ran)).quantiles[1]
 
 
-def _of_one_world(work: Work, change: Callable[[Case], Case], plane: Plane) -> OtherDuration | None:
+def _of_one_world(work: Work, change: Callable[[Case], Case], plane: Plane) -> AlternativeEstimate | None:
     """Return the answer times the ratio on the world that is shown."""
     baseline = work.baseline
     assert baseline is not None
@@ -200,4 +204,4 @@ def _of_one_world(work: Work, change: Callable[[Case], Case], plane: Plane) -> O
     except NoRoomError:
         return None
     ratio = run_pool(case, pool, plane(baseline.result.model, case)).time_s / baseline.result.time_s
-    return OtherDuration(work.sound_quantiles[1] * ratio, None) if math.isfinite(ratio) else None
+    return AlternativeEstimate(work.sound_quantiles[1] * ratio, None) if math.isfinite(ratio) else None
