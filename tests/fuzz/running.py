@@ -359,8 +359,8 @@ def _answered_at_once() -> Iterator[None]:
         def run(self) -> None:
             """Do nothing."""
 
-    def answer(work: Any, *extent: Any) -> Any:
-        del extent
+    def answer(work: Any, *extent: Any, **more: Any) -> Any:
+        del extent, more
         found = sample_prediction().model_copy(update={"provenance": api.provenance_of(work.case)})
         api.warnings(work.case), api.subject(work.case)
         return api.held(found, work)

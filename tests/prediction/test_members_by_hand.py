@@ -116,7 +116,7 @@ def test_worlds_nearest_to_the_median_are_run_larger(
         asked.append(place)
         return SimpleNamespace(case="case", plane="plane")
 
-    made._world = world
+    made.world = world
     monkeypatch.setattr(Work, "_is_learned", property(lambda self: learned))
     monkeypatch.setattr(
         working, "middle_world", lambda *given, model, in_tiles, known: None if middle is None else found
@@ -138,7 +138,7 @@ def test_a_world_that_turns_out_to_be_whole_is_asked_for_more_worlds_first(
     monkeypatch.setattr(Work, "_is_learned", property(lambda self: next(answers)))
     found = SimpleNamespace(in_tiles=False, execute=lambda: told.append("executed"), progress="it")
     monkeypatch.setattr(working, "middle_world", lambda *given, **named: found)
-    made._world = lambda place: SimpleNamespace(case="case", plane="plane")
+    made.world = lambda place: SimpleNamespace(case="case", plane="plane")
     made._run_larger()
     assert told == ["respond", "add", "executed", "middle"]
 
@@ -330,7 +330,7 @@ def test_the_same_worlds_are_weighed_against_other_evidence(
             Work, name, lambda self, name=name: told.append((name, self.level.factor, list(self.larger)))
         )
     made = work(ran=["first", "second"], larger=["large"], level=DurationLevel(3.0))
-    made._world = lambda place: SimpleNamespace(case=f"world {place}")
+    made.world = lambda place: SimpleNamespace(case=f"world {place}")
     scenario = made.case.scenario.changed({"fill": 0.25})
     again = made.given(scenario)
     assert again.case.scenario is scenario

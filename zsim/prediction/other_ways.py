@@ -178,7 +178,10 @@ def estimate(work: Work, change: Callable[[Case], Case], plane: Plane = under) -
             ran.append(RanWorld(score, work.member_blocks, result.time_s, result.clients))
     if not ran:
         return None
-    told = surface.estimate(runs_of(ran))
+    try:
+        told = surface.estimate(runs_of(ran))
+    except OverflowError:  # so far from the scenarios that taught the slopes that these tell nothing
+        return _of_one_world(work, change, plane)
     return AlternativeEstimate(told.quantiles[1] * _moved_by_evidence(work), told.half_width)
 
 
