@@ -297,7 +297,8 @@ class Case:
         sizes = vdev_sizes(self.layout, self.drive_size, self.release)
         fills = (1.0,) * len(sizes) if self.scenario.vdev_fills is None else self.scenario.led_fills
         held = [fill * size for fill, size in zip(fills, sizes, strict=True)]
-        return tuple(each / math.fsum(held) for each in held)
+        whole = math.fsum(held)
+        return tuple(each / whole for each in held)
 
     @property
     def largest_record(self) -> int:

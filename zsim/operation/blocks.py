@@ -50,7 +50,7 @@ def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
     none = np.zeros(0, np.int64)
     # A rebuild goes by ranges: of half a million small blocks a walk is 20 MB, and their items, which clients
     # alone may ask for, are 100 MB.
-    if rebuilds and (setup.model.client_count == 0 or setup.asked is not None):
+    if rebuilds and not setup.reads_blocks:
         return ScanTables(None, Program(none, none), plain_items(none, none, none), None, none, None)
     wanted = None if rebuilds else wanted_blocks(setup)
     items = scan_items(
@@ -97,8 +97,7 @@ def _same_tables(left: RunSetup, right: RunSetup) -> bool:
 
     def decides(setup: RunSetup) -> tuple[object, ...]:
         release, vdevs = setup.release, damaged_vdevs(setup.model)
-        read = setup.model.client_count == 0 or setup.asked is not None
-        rules = (release.column_test, plain_prefetch(release), setup.collects, read)
+        rules = (release.column_test, plain_prefetch(release), setup.collects, setup.reads_blocks)
         return (setup.operation, setup.seed, setup.imported, setup.part, id(setup.visited), vdevs, *rules)
 
     alike = decides(left) == decides(right) and len(left.blocks) == len(right.blocks)

@@ -155,6 +155,11 @@ class RunSetup:
         """The blocks at distances as in the real pool."""
         return self.blocks if self.visited is None else self.visited
 
+    @property
+    def reads_blocks(self) -> bool:
+        """Whether there are clients that read the blocks, at their places."""
+        return self.model.client_count > 0 and self.asked is None
+
     def without_blocks(self) -> RunSetup:
         """Return it without the table of blocks, for a run that is laid out."""
         return replace(self, blocks=self.blocks.take(np.zeros(0, np.intp)), visited=None, asked=None)

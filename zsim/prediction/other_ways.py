@@ -25,8 +25,8 @@ from zsim.prediction.runs.what_if import is_crowded, small_rebuild
 from zsim.prediction.statistics.slopes import is_learned
 from zsim.prediction.statistics.surface import RanWorld, ResponseSurface, runs_of
 from zsim.prediction.work import Work
-from zsim.scenario.evidence import MOVES
 from zsim.scenario.releases.profile import Operation
+from zsim.scenario.words import NO_REPAIR
 from zsim.vdevs.kind import kind_of
 
 FEW_WORLDS, FEW_LEGACY = whole_constant("work.few_worlds"), whole_constant("work.few_legacy_worlds")
@@ -60,7 +60,7 @@ class ScanAlternative:
 
 def other_ways(case: Case) -> tuple[ScanAlternative, ...]:
     """Return the other scan order, and the other way to repair; none of scrubs, expansions and removals."""
-    if case.operation == "scrub" or case.operation in MOVES:
+    if case.operation in NO_REPAIR:
         return ()
     orders = () if case.operation == "rebuild" else (_other_order(case),)
     return (*orders, *_other_repair(case))

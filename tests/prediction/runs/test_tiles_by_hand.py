@@ -12,6 +12,7 @@ import pytest
 from tests.prediction.runs.test_sampled_by_hand import Items
 from tests.prediction.runs.test_sampled_parts import case
 from zsim.operation.background.expansion import Reflow
+from zsim.pool.recipes.recipe import TopLevel
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs import middle_world as middle
 from zsim.prediction.runs.expanding import healthy_scrub, starting_txgs
@@ -86,6 +87,8 @@ def test_a_sweep_passes_over_short_gaps_and_seeks_across_long_ones() -> None:
 
 class Level(SimpleNamespace):
     """A top-level vdev of metaslabs that begin at such places."""
+
+    space = TopLevel.space
 
     def slab_starts(self) -> Any:
         return np.array(self.starts)

@@ -119,7 +119,7 @@ def _spread(
     order, slab, compact = in_one_row(offset, reduced, slab_bytes)
     copies = _Copies(compact[order], table.dva_asize[here][order], row[order], slab[order])
     group = copies.slab * segments // reduced.slab_count
-    times = real.slab_bytes * real.slab_count / (slab_bytes * reduced.slab_count)
+    times = real.space / (slab_bytes * reduced.slab_count)
     shift = (compact - offset) // reduced.row_bytes
     shift[order] += _rows(copies, group, in_order[copies.row], times, reduced.row_bytes)
     return moved_by(table, here, shift * reduced.row_bytes)

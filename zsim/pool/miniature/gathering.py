@@ -66,7 +66,7 @@ def _in_one_heap(offset: I64, asize: I64, slab: I64, reduced: TopLevel, real: To
     room[used[1:]] = (begin[used[1:]] - end[used[:-1]]) // row * row
     moved: I64 = offset - np.cumsum(room)[slab]
     held = np.bincount(slab, weights=asize, minlength=count).astype(np.float64)
-    space, begins, ends = real.slab_bytes * real.slab_count, int(moved.min()), int((moved + asize).max())
+    space, begins, ends = real.space, int(moved.min()), int((moved + asize).max())
     wanted = int(_mean_place(held) * space) - int(np.average(moved, weights=asize))
     moved += max(-(begins // row), min(wanted, space - ends) // row) * row
     return moved

@@ -108,9 +108,7 @@ def miniature_of(recipe: PoolRecipe, history: HistoryRun, numbers: tuple[int, ..
     """Return the last state of a reduced history as a miniature of its pool; no step can follow."""
     reduced = history.recipe
     real = sum(
-        recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count
-        for number in numbers
-        if recipe.vdevs[number].spec.alloc_class == NORMAL
+        recipe.vdevs[number].space for number in numbers if recipe.vdevs[number].spec.alloc_class == NORMAL
     )
     table, written = history.last_table(), history.written
     if numbers != tuple(range(len(numbers))):
@@ -165,7 +163,7 @@ def reduce_recipe(
     wanted = [data.index(number) for number in size.wanted]
     chosen = _chosen_vdevs(len(data), data.index(vdev) if vdev in data else 0, size.vdevs, wanted)
     kept = [data[k] for k in chosen]
-    share = room / sum(recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count for number in kept)
+    share = room / sum(recipe.vdevs[number].space for number in kept)
     smallest = max(MIN_SLAB_BYTES, int(MIN_SLAB_BLOCKS * block_bytes))
     each, heaps, turns = size.slabs // len(kept), size.heaps, size.turns
     vdevs = {
@@ -252,7 +250,7 @@ def _reduce_vdev(
     largest free segment has fallen through powers of two (metaslab.c:metaslab_segment_may_passivate), so that
     one of another size would be left at another share of its fill, and the pool filled from its front.
     """
-    wanted = level.slab_bytes * level.slab_count * share
+    wanted = level.space * share
     kind = kind_of(level.spec.kind)
     count = max(2.0, min(float(most), float(level.slab_count), wanted / smallest))
     if turns and kind.has_groups:
@@ -297,7 +295,7 @@ def _in_heaps(level: TopLevel, count: int, size: int, heaps: int) -> NDArray[np.
     number = np.arange(count, dtype=np.int64)
     heap = number * heaps // count
     edges = np.searchsorted(heap, np.arange(heaps + 1))
-    room = level.slab_bytes * level.slab_count / count - size
+    room = level.space / count - size
     before = np.diff(edges)[heap] * room / 2
     apart = level.unit if kind_of(level.spec.kind).has_groups else level.row_bytes
     if room < 2 * apart:

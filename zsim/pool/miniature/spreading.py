@@ -96,8 +96,8 @@ def _cuts(offset: I64, asize: I64, slab: I64, reduced: TopLevel, pieces: int) ->
 
 def _shifts(offset: I64, compact: I64, reduced: TopLevel, real: TopLevel) -> I64:
     """Return by how much each piece moves [bytes]: to the middle of what it stands for, by whole rows."""
-    space = reduced.slab_bytes * reduced.slab_count
-    times = real.slab_bytes * real.slab_count / space
+    space = reduced.space
+    times = real.space / space
     begin = np.concatenate(([0], compact[1:]))
     length = np.diff(begin, append=space)
     place = begin * times + (times - 1.0) * length / 2.0

@@ -53,6 +53,11 @@ class TopLevel:
     stands_for: int = 0
 
     @property
+    def space(self) -> int:
+        """What its metaslabs hold [bytes]."""
+        return self.slab_bytes * self.slab_count
+
+    @property
     def row_bytes(self) -> int:
         """By multiples of this blocks may move: same children on RAID-Z, whole groups on dRAID [bytes]."""
         return kind_of(self.spec.kind).row_sectors(self.spec) << self.ashift
@@ -364,7 +369,7 @@ class Growth:
 
     def reached(self, vdevs: Sequence[TopLevel], otherwise: float) -> float:
         """Return how full some vdevs are together in the end; `otherwise` where nobody says it of each."""
-        space = {number: vdevs[number].slab_bytes * vdevs[number].slab_count for number, _ in self.wanted}
+        space = {number: vdevs[number].space for number, _ in self.wanted}
         if not space:
             return otherwise
         return math.fsum(fill * space[number] for number, fill in self.wanted) / sum(space.values())
@@ -500,7 +505,7 @@ class PoolRecipe:
     @property
     def space(self) -> int:
         """Allocatable space of the normal class [bytes], parity included."""
-        return sum(vdev.slab_bytes * vdev.slab_count for vdev in self.normal)
+        return sum(vdev.space for vdev in self.normal)
 
     @property
     def highest_fill(self) -> float:

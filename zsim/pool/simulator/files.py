@@ -108,7 +108,7 @@ def _in_normal_class(recipe: PoolRecipe, kind: I64, size: I64) -> NDArray[np.flo
     small, held = recipe.small_blocks, size.astype(np.float64)
     if small.largest == 0:
         return held
-    special = [vdev.slab_bytes * vdev.slab_count for vdev in recipe.vdevs if vdev.spec.alloc_class == SPECIAL]
+    special = [vdev.space for vdev in recipe.vdevs if vdev.spec.alloc_class == SPECIAL]
     room = small.percent / 100 * sum(special)
     if room == 0:
         return held
@@ -312,7 +312,7 @@ def _record_expansion(recipe: PoolRecipe, record: RecordClass) -> float:
     for vdev in recipe.normal:
         # A hundred alike are one and the same.
         if vdev is not last:
-            blocks, last = vdev.slab_bytes * vdev.slab_count / _asize(vdev.spec, psize, vdev.ashift), vdev
+            blocks, last = vdev.space / _asize(vdev.spec, psize, vdev.ashift), vdev
         held += blocks
     return recipe.space / held / record.recordsize
 

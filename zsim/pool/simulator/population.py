@@ -321,7 +321,7 @@ def _vdev_records(recipe: PoolRecipe) -> Rows:
         row["data"] = row["first_data"] = vdev.spec.data - vdev.spec.grown
         row["count"] = vdev.first_slabs
         row["aliquot"] = _aliquot(recipe, k)
-        row["space"] = vdev.slab_bytes * vdev.slab_count
+        row["space"] = vdev.space
         row["klass"] = CLASS_NUMBERS[vdev.spec.alloc_class]
         row["present"] = k not in later
         row["spread"] = kind_of(vdev.spec.kind).spanned_children(vdev.spec)

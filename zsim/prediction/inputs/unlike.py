@@ -15,6 +15,14 @@ MOST_UNLIKE = whole_constant("population.most_unlike")
 """Of a population, at most."""
 
 
+def scrubs_some(case: Case) -> bool:
+    """Tell whether a scrub of all data vdevs is simulated on some of them.
+
+    The tiles of an exact run lie on all vdevs in turn.
+    """
+    return case.operation == "scrub" and not case.exact
+
+
 def vdevs_apart(case: Case) -> tuple[int, ...]:
     """Return data vdevs that a population of some must have, for others do not stand for them.
 
@@ -25,8 +33,7 @@ def vdevs_apart(case: Case) -> tuple[int, ...]:
     tuple of int
         Numbers of those with a sick drive, then of each shape and hardware the one that holds most.
     """
-    # The tiles of an exact run lie on all vdevs in turn.
-    if case.operation != "scrub" or case.exact or len(case.layout.data) < 2:
+    if not scrubs_some(case) or len(case.layout.data) < 2:
         return ()
     sick, leaf = set(sick_leaves(case)), 0
     shares = dict(zip(case.layout.places_of(NORMAL), case.data_shares, strict=True))

@@ -19,7 +19,7 @@ from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.prediction.inputs.population import WorldPopulation, in_heaps, miniature
 from zsim.prediction.inputs.room import make_room
 from zsim.prediction.inputs.shingled import in_miniature
-from zsim.prediction.inputs.unlike import with_links_shared
+from zsim.prediction.inputs.unlike import scrubs_some, with_links_shared
 from zsim.prediction.runs.expanding import expansion_of
 from zsim.prediction.runs.rebuilding import cursors_of, sampled_metaslabs, scaled_rebuild
 from zsim.prediction.runs.sampling.rhythm import quiet_end
@@ -207,7 +207,7 @@ def setup_of(case: Case, pool: WorldPopulation, model: PlaneModel) -> RunSetup:
 def whole_setup(case: Case, blocks: BlockTable, model: PlaneModel) -> RunSetup:
     """Return the run of a pool's blocks as they are."""
     return RunSetup(
-        model=model if case.operation != "scrub" or case.exact else with_links_shared(model, blocks),
+        model=with_links_shared(model, blocks) if scrubs_some(case) else model,
         blocks=blocks,
         release=case.release,
         operation=case.operation,

@@ -224,6 +224,6 @@ def _moved(offset: I64, asize: I64, level: TopLevel, sweeps: int) -> I64:
     """Return by how much each sweep's entries move: to both sides, as far as there is room."""
     first, end, row = int(offset.min()), int((offset + asize).max()), level.row_bytes
     span = ((end - first) // row + 1) * row
-    aside = min(first, level.slab_bytes * level.slab_count - end) // span
+    aside = min(first, level.space - end) // span
     places = min(sweeps, 1 + 2 * max(0, aside))
     return (np.arange(sweeps) * places // sweeps - places // 2) * span
