@@ -23,10 +23,12 @@ MANY_RECORDS = 100_000
 POOLS = {"new_child", "free_command", "free_slot", "group_rows"}
 """What the compiled engine alone needs: its free lists, and what it hands to its kernel."""
 IDLE_SLICES = 20
+# Block pointers that a metadata block has.
+POINTERS = 10
 # The time of the plane itself is compared at the end of the run: afterwards slices may have passed it on.
 GENERAL = [name for name in GENERAL_DTYPE.names or () if name not in POOLS | {"now"}]
 WHOLE = ("health", "sat_out", "waits", "links", "streams", "positions", "decisions", "end")
-STREAM = ["state", "inflight", "issued_blocks", "issued_bytes", "first_visit", "last_visit"]
+STREAM = ["state", "inflight", "issued_blocks", "issued_bytes", "first_visit", "last_visit", "free_at", "issuing_s"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Sliced:
 
 def build(engine: Any, scenario: Scenario) -> Any:
     """Return a plane for the scenario, now and then with a stream too many: one without a program."""
-    return engine(
+    plane = engine(
         scenario.model,
         scenario.items,
         streams=len(scenario.programs) + scenario.slots % 2,
@@ -82,6 +84,8 @@ def build(engine: Any, scenario: Scenario) -> Any:
         records=MANY_RECORDS,
         program_length=sum(len(program) for program in scenario.programs),
     )
+    plane.set_general("visit_s", POINTERS * scenario.model.scan.pointer_s)
+    return plane
 
 
 class Control(ScanControl):

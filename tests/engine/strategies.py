@@ -157,6 +157,8 @@ SCAN: dict[str, st.SearchStrategy[Any]] = {
     "idle_window_s": choice(0.0, 0.02, 0.5),
     "tick_s": choice(0.001, 0.004),
     "pause_level0_only": st.booleans(),
+    "issue_s": choice(0.0, 1e-5, 0.003),
+    "pointer_s": choice(0.0, 1e-6, 0.0007),
 }
 CLIENTS: dict[str, st.SearchStrategy[Any]] = {
     "count": choice(0, 0, 1, 3),

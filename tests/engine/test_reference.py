@@ -283,6 +283,36 @@ def test_reading_ahead_may_begin_later(engine: Any) -> None:
     assert plane.general("children_queued") == 8
 
 
+@ENGINES
+@pytest.mark.parametrize("issue_s", [1e-5, 0.003, 0.02])
+def test_a_thread_issues_no_faster_than_its_processor_lets_it(engine: Any, issue_s: float) -> None:
+    """Fast drives wait for the thread, slow ones do not: a block takes the longer of the two."""
+    count = 200
+    plane = engine(mirror_model(scan=ScanRules(issue_s=issue_s)), far_apart(count), records=1000)
+    window = Window(MIB, counts_blocks=False)
+    plane.load_streams([Program(np.full(count, OP_ISSUE), np.arange(count))], [window])
+    plane.resume(np.inf)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    assert plane.general("last_scan") == pytest.approx(count * max(issue_s, SECOND_PER_BLOCK), rel=0.05)
+    assert plane.stream(0, "issuing_s") == pytest.approx(count * issue_s)
+
+
+@ENGINES
+def test_the_traversal_takes_its_time_for_the_pointers_of_each_block(engine: Any) -> None:
+    """All in memory: nothing is read, and the visits take as long as the processor needs for them."""
+    count, visit_s = 50, 0.004
+    items = replace(metadata_tree(count), in_memory=np.ones(count, bool))
+    plane = engine(mirror_model(), items, records=100)
+    plane.set_general("visit_s", visit_s)
+    plane.load_streams(
+        [Program(np.full(count, OP_VISIT), np.arange(count))], [Window(MIB, counts_blocks=False)]
+    )
+    plane.resume(np.inf)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    assert plane.now == plane.general("visiting_s") == pytest.approx(count * visit_s)
+    assert plane.general("children_queued") == 0
+
+
 def test_a_group_may_be_larger_than_the_room_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """As the writes of a txg are that took long: the list of child I/Os ended, and with it the process."""
     monkeypatch.setattr(compiled_plane, "GROUP_CHILDREN", 16)

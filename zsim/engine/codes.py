@@ -27,6 +27,10 @@ FLAG_NORMAL, FLAG_SCAN, FLAG_REPAIR, FLAG_METADATA = range(4)
 
 # What a scan stream waits for.
 STREAM_READY, STREAM_WINDOW, STREAM_METADATA, STREAM_DELAY, STREAM_PAUSED, STREAM_FINISHED = range(6)
+# Its thread needs the processor for longer than `AHEAD_S`.
+STREAM_BUSY = 6
+# How much a scan thread may do before its time, so that slow drives have no events of their own for it [s].
+AHEAD_S = 1e-3
 
 # Where a metadata block is; held: in memory before the scan, and what lies below it is not wanted yet.
 META_ABSENT, META_WANTED, META_IN_FLIGHT, META_PRESENT, META_HELD = range(5)

@@ -207,6 +207,10 @@ class ScanRules:
         Clock tick [s].
     pause_level0_only : bool
         Whether the scan can be paused at data blocks only (legacy).
+    issue_s : float
+        Processor time that a scan thread takes to issue a block [s]; 0: a host that is infinitely fast.
+    pointer_s : float
+        Processor time that the traversal takes for a block pointer [s].
     """
 
     scrub: bool = False
@@ -218,6 +222,8 @@ class ScanRules:
     idle_window_s: float = 0.0
     tick_s: float = 0.001
     pause_level0_only: bool = False
+    issue_s: float = 0.0
+    pointer_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

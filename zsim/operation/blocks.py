@@ -18,7 +18,7 @@ from zsim.operation.rules import pool_window, vdev_window
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.pool.blocks import BlockTable
 from zsim.scan.items import NO_ITEM, ScanItems, joined_items, plain_items
-from zsim.scan.program import OP_ISSUE, Program, metadata_above, scan_items, traversal_program
+from zsim.scan.program import OP_ISSUE, OP_VISIT, Program, metadata_above, scan_items, traversal_program
 from zsim.scan.sorted import Addresses, ScanQueue, joined, queue_entries, with_own_items
 from zsim.scenario.releases.profile import ReleaseProfile
 
@@ -217,6 +217,7 @@ class ScanBlocks:
             records=setup.records,
             program_length=longest,
         )
+        plane.set_general("visit_s", visit_seconds(setup, self.walk))
         return plane
 
     def _most_on_one_vdev(self) -> int:
@@ -248,6 +249,12 @@ class ScanBlocks:
         if self.queue is None:
             return int(psize[self.wanted].sum())
         return int(self.items.psize[self.queue.item].sum())
+
+
+def visit_seconds(setup: RunSetup, walk: Program) -> float:
+    """Return the processor time of the traversal for each metadata block of a walk, the mean [s]."""
+    visits = max(1, int(np.count_nonzero(walk.code == OP_VISIT)))
+    return setup.model.scan.pointer_s * setup.walked * len(setup.blocks) / visits
 
 
 def split_walk(walk: Program, blocks: BlockTable) -> tuple[Program, I64]:

@@ -86,6 +86,8 @@ class RunResult:
         By all streams of the scan [1, bytes].
     link_busy : tuple of float
         Busy time of each shared link [s].
+    processor_s : tuple of (float, float)
+        Processor time of the traversal, and of the thread that took longest to issue blocks [s].
     slice_s : float
         How long the scan usually ran in a txg [s].
     phases : Slices
@@ -119,6 +121,7 @@ class RunResult:
     issued_blocks: int
     issued_bytes: int
     link_busy: tuple[float, ...] = ()
+    processor_s: tuple[float, float] = (0.0, 0.0)
     slice_s: float = 0.0
     phases: Slices = field(default_factory=list)
     progress: list[ScanSample] = field(default_factory=list)

@@ -263,6 +263,10 @@ class Run:
             issued_blocks=sum(int(plane.stream(number, "issued_blocks")) for number in range(streams)),
             issued_bytes=sum(int(plane.stream(number, "issued_bytes")) for number in range(streams)),
             link_busy=plane.link_busy,
+            processor_s=(
+                plane.general("visiting_s"),
+                max(plane.stream(number, "issuing_s") for number in range(streams)),
+            ),
             slice_s=pool.usual_slice_s,
             phases=pool.phases,
             progress=pool.progress,

@@ -103,6 +103,8 @@ class RunSetup:
         What clients read, where they find it, if it is not these blocks at their places.
     part : bool
         Whether the blocks stand for a part of a pool: what there is once is not read.
+    walked : float
+        Of how many like these blocks the one traversal of the pool passes the pointers.
     timeline : tuple of Replace, Pause or SetTunable
         What happens while it runs (`zsim.operation.timeline`).
     """
@@ -126,6 +128,7 @@ class RunSetup:
     visited: BlockTable | None = None
     asked: BlockTable | None = None
     part: bool = False
+    walked: float = 1.0
     timeline: tuple[Happening, ...] = ()
 
     @property

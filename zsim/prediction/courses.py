@@ -271,8 +271,8 @@ def _whole_course(
     if drive_of is not None:
         leaves = [replace(leaf, drive=drive_of(place)) for place, leaf in enumerate(model.leaves)]
         model = replace(model, leaves=tuple(leaves))
-    known = replace(whole_setup(world, pool.table, model), visited=pool.visited, asked=pool.asked)
-    setup = replace(known, records=RECORDS)
+    known = whole_setup(world, pool.table, model)
+    setup = replace(known, visited=pool.visited, asked=pool.asked, walked=pool.walked, records=RECORDS)
     result = Run(setup).finish()
     shown = MemberResult(result.end, 0.0, 0.0, 0.0, pool.scale, result, model)
     return whole_course(world, member, pool, shown, are_drives_known=drive_of is not None)

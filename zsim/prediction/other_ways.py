@@ -14,11 +14,11 @@ import numpy as np
 from zsim.base.constants import whole_constant
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
-from zsim.operation.rules import scan_rules
 from zsim.prediction.answer.records import Alternative, Quantiles
 from zsim.prediction.inputs.clients import repaired
 from zsim.prediction.inputs.hardware import under
 from zsim.prediction.inputs.population import NoRoomError, miniature
+from zsim.prediction.inputs.processor import timed_rules
 from zsim.prediction.runs.expanding import healthy_scrub
 from zsim.prediction.runs.one_tile import run_pool, run_world
 from zsim.prediction.runs.what_if import is_crowded, small_rebuild
@@ -125,7 +125,7 @@ def scrub_share(work: Work) -> float | None:
     tunables = case.release.tunables
     if case.operation == "expand" and tunables.get("zfs_scrub_after_expand", 1):
         assert baseline is not None
-        rules = scan_rules(case.release, "scrub")
+        rules = timed_rules(case, "scrub")
         return baseline.time(
             model=replace(healthy_scrub(baseline.result.model), scan=rules), operation="scrub"
         )
@@ -136,7 +136,7 @@ def scrub_share(work: Work) -> float | None:
 
 
 def _repaired(model: PlaneModel, case: Case) -> PlaneModel:
-    return replace(repaired(model), scan=scan_rules(case.release, "scrub"))
+    return replace(repaired(model), scan=timed_rules(case, "scrub"))
 
 
 def estimate(work: Work, change: Callable[[Case], Case], plane: Plane = under) -> AlternativeEstimate | None:

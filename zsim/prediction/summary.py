@@ -15,10 +15,11 @@ from zsim.drives.derived import seconds_to_write
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import TO_SPARE, PlaneModel
 from zsim.operation.background.removal import MAPPING_ENTRY
+from zsim.operation.result import seconds_of
 from zsim.prediction.answer.records import VERIFYING_SCRUB, Bottleneck, Leaf, Phase, ProgressPoint
 from zsim.prediction.inputs.hardware import shared_link
 from zsim.prediction.inputs.sick import EXCHANGED
-from zsim.prediction.runs.member import MemberResult
+from zsim.prediction.runs.member import MemberResult, processor_share
 from zsim.vdevs.kind import NORMAL
 
 MAX_POINTS = 40
@@ -39,12 +40,13 @@ CAUSE_WORDS = {
     "metadata phase": "the metadata scan",
     "txg sync": "the ends of txgs",
 }
-IDLE = "idle, waiting on siblings"
-SOURCE, OTHER_VDEVS, SPECIAL_VDEVS = "source", "other vdev", "special vdev"
+IDLE, IDLE_BEHIND_PROCESSOR = "idle, waiting on siblings", "idle, waiting for the processor"
+SOURCE, OTHER_VDEVS, SPECIAL_VDEVS, PROCESSOR = "source", "other vdev", "special vdev", "processor"
 NAMES = {
     SOURCE: "the source drives",
     "target": "the replacement drive",
     "link": "the shared link",
+    PROCESSOR: "the processor core of a scan thread",
     OTHER_VDEVS: "the drives of the other vdevs",
     SPECIAL_VDEVS: "the drives of the special vdevs",
 }
@@ -164,7 +166,7 @@ def busiest(result: MemberResult, kind: str | None = None) -> tuple[str, float, 
     ----------
     result : MemberResult
     kind : str, optional
-        Source, target or link: the busiest of these.
+        Source, target, link or processor: the busiest of these.
 
     Returns
     -------
@@ -172,7 +174,7 @@ def busiest(result: MemberResult, kind: str | None = None) -> tuple[str, float, 
     utilisation : float
         Share of the run that one of its servers is busy, at most 1.
     number : int
-        A leaf of it, or a link.
+        A leaf of it, or a link; of a processor the busiest leaf.
     """
     span, model = result.span_s, result.model
     best: tuple[str, float, int] = ("nothing", 0.0, 0)
@@ -180,9 +182,12 @@ def busiest(result: MemberResult, kind: str | None = None) -> tuple[str, float, 
         share = _used_share(leaf.drive, _sums(result, [number]), span) if kind in (None, leaf.role) else 0.0
         if share > best[1]:
             best = (leaf.role, share, number)
+    drive = best[2] if kind != PROCESSOR else busiest(result, SOURCE)[2]
     for number, busy in enumerate(result.run.link_busy if kind in (None, "link") else ()):
         if (model.links[number].command_based and busy / span > 0.97 * best[1]) or busy / span > best[1]:
             best = ("link", min(1.0, busy / span), number)
+    if kind in (None, PROCESSOR) and processor_share(result) > best[1]:
+        best = (PROCESSOR, processor_share(result), drive)
     return best
 
 
@@ -215,6 +220,11 @@ def bottleneck(
     kind, share, number = busiest(result, named)
     if kind == "link":
         name, why = f"the shared link ({result.model.links[number].name})", "the drives behind it take turns"
+    elif kind == PROCESSOR:
+        name, why = (
+            NAMES[PROCESSOR],
+            "one thread reads all block pointers, and one issues the blocks of a vdev",
+        )
     elif kind == "nothing":
         name, why = "nothing", ""
     else:
@@ -292,7 +302,11 @@ def _by_cause(drive: DriveParameters, sums: Mapping[str, float], span: float) ->
 
 def _where_time_goes(parts: Mapping[str, float]) -> str:
     """Return what most of the work is, of `breakdown`: the table of causes shows the same share."""
-    works = {CAUSE_WORDS[cause]: seconds for cause, seconds in parts.items() if cause != IDLE}
+    works = {
+        CAUSE_WORDS[cause]: seconds
+        for cause, seconds in parts.items()
+        if cause not in (IDLE, IDLE_BEHIND_PROCESSOR)
+    }
     name, most = max(works.items(), key=lambda item: item[1], default=("", 0.0))
     return f"{format_percent(most / max(math.fsum(works.values()), 1e-9))} of that is {name}"
 
@@ -319,7 +333,7 @@ def breakdown(result: MemberResult, limit: str | None = None, *, apart: bool = T
     waiting = max(0.0, 1.0 - math.fsum(shares.values()))
     whole = math.fsum(shares.values()) + waiting
     parts = {cause: issue * share / whole for cause, share in shares.items()}
-    parts[IDLE] = issue * waiting / whole
+    parts[IDLE_BEHIND_PROCESSOR if limit == PROCESSOR else IDLE] = issue * waiting / whole
     parts["metadata phase"] = result.visit_s
     parts["txg sync"] = result.sync_s
     return {cause: seconds for cause, seconds in parts.items() if seconds > 0.0}
@@ -386,7 +400,9 @@ def phases(
                     duration_s=duration,
                     read_bytes=int(sums["read_bytes"] * shares.read),
                     written_bytes=int(sums["written_bytes"] * shares.written),
-                    bound_by=limit if limit and longest in kinds else shares.busiest,
+                    bound_by=limit
+                    if limit and longest in kinds
+                    else _bound_by(counted or result, kinds[0], shares),
                     busy=shares.busy,
                 )
             )
@@ -394,6 +410,13 @@ def phases(
     if scrub_share is not None:
         found.append(Phase(name=VERIFYING_SCRUB, start_s=start, duration_s=start * scrub_share))
     return tuple(found)
+
+
+def _bound_by(result: MemberResult, phase: str, shares: _Shares) -> str:
+    """Return the busiest drives of a phase, or the processor where a thread of the scan is busier."""
+    thread_s = dict(zip(("visit", "issue"), result.run.processor_s, strict=True)).get(phase, 0.0)
+    thread = thread_s / max(seconds_of(result.run.phases, phase), 1e-9)
+    return NAMES[PROCESSOR] if thread > max(shares.busy.values(), default=0.0) else shares.busiest
 
 
 def mapping_bytes(result: MemberResult) -> int | None:

@@ -38,6 +38,10 @@ def _answer(**stated: Any) -> zsim.Prediction:
             {"layout": "raidz1x3", "drive": "generic-5400rpm-cmr", "new_drive": "870-evo-4tb"},
             "the source drives",
         ),
+        (
+            {"layout": "2*mirror2", "drive": "generic-nvme-ssd", "recordsize": "8K", "operation": "scrub"},
+            "the processor core of a scan thread",
+        ),
     ],
 )
 def test_what_holds_it_up_is_named(stated: dict[str, Any], resource: str) -> None:

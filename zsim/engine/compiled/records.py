@@ -24,6 +24,9 @@ class GeneralRecord:
     running: Int64
     pause_at: Float64
     last_client: Float64
+    # Processor time of the traversal for each metadata block that it visits, and altogether.
+    visit_s: Float64
+    visiting_s: Float64
     refill: Int64
     # Metadata.
     metadata_inflight: Int64
@@ -169,6 +172,9 @@ class StreamRecord:
     issued_bytes: Int64
     first_visit: Float64
     last_visit: Float64
+    # When its thread has done what it was given so far, and how long it took to issue blocks.
+    free_at: Float64
+    issuing_s: Float64
 
 
 STREAM_DTYPE = dtype_of(StreamRecord)

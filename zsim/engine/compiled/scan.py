@@ -7,12 +7,14 @@ from math import floor
 from zsim.base.arrays import Table
 from zsim.base.jit import njit, word_of
 from zsim.engine.codes import (
+    AHEAD_S,
     FLAG_METADATA,
     FLAG_REPAIR,
     META_ABSENT,
     META_HELD,
     META_PRESENT,
     META_WANTED,
+    STREAM_BUSY,
     STREAM_DELAY,
     STREAM_FINISHED,
     STREAM_METADATA,
@@ -134,6 +136,13 @@ def writes_done(table: Table, slot_number: int) -> None:
 
 
 @njit
+def work(table: Table, stream_number: int, seconds: float) -> None:
+    """Let a scan thread need the processor for so long, after all that it was given before [s]."""
+    stream = streams_of(table)[stream_number]
+    stream.free_at = max(stream.free_at, general_of(table)[0].now) + seconds
+
+
+@njit
 def start_block(table: Table, stream_number: int, item_number: int) -> None:
     """Issue one scan block: take a slot of the window and queue its reads.
 
@@ -164,6 +173,8 @@ def start_block(table: Table, stream_number: int, item_number: int) -> None:
     stream.inflight += 1 if stream.counts_blocks else item.psize
     stream.issued_blocks += 1
     stream.issued_bytes += item.psize
+    stream.issuing_s += scan_rules_of(table)[0].issue_s
+    work(table, stream_number, scan_rules_of(table)[0].issue_s)
     slot.reads, slot.writes, slot.others = 0, 1, 1 - scan_rules_of(table)[0].scrub
     reads = read_scan_block(table, slot_number, item.vdev, item.offset, item.psize, item.columns)
     if scan_rules_of(table)[0].scrub != 0:
@@ -520,6 +531,8 @@ def step_visit(table: Table, stream_number: int, item_number: int) -> int:
         if stream.first_visit < 0.0:
             stream.first_visit = general.now
         stream.last_visit = general.now
+        general.visiting_s += general.visit_s
+        work(table, stream_number, general.visit_s)
         if scan_rules_of(table)[0].prefetch_recursive != 0:
             want_metadata(table, item_number)
             run_prefetch(table)
@@ -550,6 +563,10 @@ def run_stream(table: Table, stream_number: int) -> None:
     """
     stream, program = streams_of(table)[stream_number], program_of(table)
     while stream.state == STREAM_READY:
+        if stream.free_at > general_of(table)[0].now + AHEAD_S:
+            stream.state = STREAM_BUSY
+            set_event(table, stream_slot(table, stream_number), stream.free_at)
+            return
         if stream.unwind >= 0:
             stream.state = step_unwind(table, stream_number)
             continue

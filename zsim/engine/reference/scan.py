@@ -8,6 +8,7 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from zsim.engine.codes import (
+    AHEAD_S,
     FLAG_METADATA,
     FLAG_NORMAL,
     META_ABSENT,
@@ -15,6 +16,7 @@ from zsim.engine.codes import (
     META_IN_FLIGHT,
     META_PRESENT,
     META_WANTED,
+    STREAM_BUSY,
     STREAM_DELAY,
     STREAM_FINISHED,
     STREAM_METADATA,
@@ -244,7 +246,7 @@ class Stream:
         self.delayed = False
         self.unwind: Item | None = None
         self.issued_blocks = self.issued_bytes = 0
-        self.first_visit = self.last_visit = 0.0
+        self.first_visit = self.last_visit = self.free_at = self.issuing_s = 0.0
         self.slot, self.turn = slot, Signal(shared.clock)
         shared.clock.process(self.thread())
 
@@ -264,8 +266,9 @@ class Stream:
         while True:
             while self.shared.running and self.state == STREAM_READY:
                 self._step()
-            if self.state == STREAM_DELAY:
-                yield self.shared.clock.at(self._wake_time(), self.slot)
+            if self.state in (STREAM_DELAY, STREAM_BUSY):
+                wakes = self._wake_time() if self.state == STREAM_DELAY else self.free_at
+                yield self.shared.clock.at(wakes, self.slot)
                 self.state = STREAM_READY
             else:
                 yield self.turn.wait()
@@ -281,6 +284,9 @@ class Stream:
             self.shared.clock.settle()
 
     def _step(self) -> None:
+        if self.free_at > self.shared.now + AHEAD_S:
+            self.state = STREAM_BUSY
+            return
         if self.unwind is not None:
             self._unwind(self.unwind)
             return
@@ -364,7 +370,13 @@ class Stream:
         self.inflight += self._weight(item)
         self.issued_blocks += 1
         self.issued_bytes += item.psize
+        self.issuing_s += shared.scan.issue_s
+        self._work(shared.scan.issue_s)
         Block(shared, self.vdevs, self, item).start()
+
+    def _work(self, seconds: float) -> None:
+        """Need the processor for so long, after all that was to be done before [s]."""
+        self.free_at = max(self.free_at, self.shared.now) + seconds
 
     def _weight(self, item: Item) -> int:
         return 1 if self.window.counts_blocks else item.psize
@@ -390,6 +402,8 @@ class Stream:
             if self.first_visit < 0.0:
                 self.first_visit = shared.now
             self.last_visit = shared.now
+            shared.visiting_s += shared.visit_s
+            self._work(shared.visit_s)
             self.metadata.go_deeper(item)
             return STREAM_READY
         if shared.now >= shared.pause_at and not shared.scan.pause_level0_only:

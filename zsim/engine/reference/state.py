@@ -160,6 +160,8 @@ class Shared:
     running: int = 0
     pause_at: float = NEVER
     last_client: float = -1e18
+    visit_s: float = 0.0
+    visiting_s: float = 0.0
     refill: int = -1
     # Metadata.
     metadata_inflight: int = 0

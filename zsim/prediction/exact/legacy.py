@@ -13,7 +13,7 @@ from zsim.engine.codes import EXIT_DRAINED, STREAM_READY
 from zsim.engine.compiled.memory import power_of_two
 from zsim.engine.compiled.plane import CompiledPlane, Room, item_records
 from zsim.engine.window import slots_for
-from zsim.operation.blocks import ScanBlocks
+from zsim.operation.blocks import ScanBlocks, visit_seconds
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.scans import LegacyScan
 from zsim.operation.setup import RunSetup
@@ -58,6 +58,7 @@ class LegacyTiles:
             program_length=length,
             room=Room(count, copies),
         )
+        self.plane.set_general("visit_s", visit_seconds(setup, blocks.walk))
         self.preparer = Preparer(tiling, setup, lambda part, turn: Prepared(part, turn).slim())
         self.tiling, self.window = tiling, blocks.pool_window
         self._log = item_records(items)[log]

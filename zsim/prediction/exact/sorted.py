@@ -15,7 +15,7 @@ from zsim.base.errors import NotSimulatedYet
 from zsim.base.units import format_bytes
 from zsim.engine.compiled.plane import CompiledPlane, Room, item_records
 from zsim.engine.window import Window
-from zsim.operation.blocks import ScanBlocks
+from zsim.operation.blocks import ScanBlocks, visit_seconds
 from zsim.operation.memory_limit import MemoryLimit, extent_rules
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.scans import SortedScan
@@ -99,6 +99,7 @@ class Regions:
             program_length=self.visit_items + self.program_room,
             room=Room(max(log_first + len(log), len(sample.records)), MOST_COPIES * self.visit_items),
         )
+        self.plane.set_general("visit_s", visit_seconds(setup, sample.visits))
         self._client_records(sample, clients, rotates)
         self.plane.memory.items[log_first : log_first + len(log)] = log
         number = np.arange(self.visit_items)

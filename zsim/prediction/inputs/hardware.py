@@ -22,8 +22,9 @@ from zsim.engine.model import (
     ScanRules,
     VdevModel,
 )
-from zsim.operation.rules import queue_rules, scan_rules
+from zsim.operation.rules import queue_rules
 from zsim.prediction.inputs.clients import client_groups, writer
+from zsim.prediction.inputs.processor import timed_rules
 from zsim.prediction.inputs.sick import health_of, name_of, numbers_of
 from zsim.scenario.layout import VdevSpec
 
@@ -196,7 +197,7 @@ def _scan_rules(case: Case) -> ScanRules:
 
     It has read every column, parity included, so nothing is read again (vdev_raidz.c:vdev_raidz_io_done).
     """
-    rules = scan_rules(case.release, case.operation)
+    rules = timed_rules(case, case.operation)
     return replace(rules, scrub=False) if overwritten(case) else rules
 
 

@@ -79,6 +79,11 @@ class MemberResult:
         return self.run.children + BLOCK_COMMANDS * self.written
 
 
+def processor_share(result: MemberResult) -> float:
+    """Return the share of a run in which the thread of its scan that has most to do needs a processor [1]."""
+    return min(1.0, math.fsum(result.run.processor_s) / result.span_s)
+
+
 def run_member(
     case: Case,
     *,
@@ -201,6 +206,7 @@ def setup_of(case: Case, pool: WorldPopulation, model: PlaneModel) -> RunSetup:
         asked=pool.asked,
         release=scaled_limits(case.release, pool.scale),
         memory=int(case.memory / (pool.scale * pool.collected(case.operation))),
+        walked=pool.walked,
     )
 
 

@@ -192,7 +192,7 @@ def tile_setup(case: Case, model: PlaneModel, pool: WorldPopulation) -> RunSetup
     """
     part = case.scenario.block_list is None and not is_whole(case, pool)
     setup = whole_setup(case, _placed(case, pool), model)
-    return replace(setup, visited=pool.visited, asked=pool.asked, part=part)
+    return replace(setup, visited=pool.visited, asked=pool.asked, part=part, walked=pool.walked)
 
 
 def _placed(case: Case, pool: WorldPopulation) -> BlockTable:

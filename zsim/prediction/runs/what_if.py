@@ -14,13 +14,14 @@ from zsim.engine.model import LeafModel, PlaneModel, WriterModel
 from zsim.operation.blocks import KeptTables
 from zsim.prediction.inputs.hardware import on_own_ports, shared_link, under
 from zsim.prediction.inputs.population import NoRoomError, WorldPopulation, miniature
-from zsim.prediction.runs.member import MemberResult, run_member
+from zsim.prediction.runs.member import MemberResult, processor_share, run_member
 from zsim.prediction.runs.middle_world import SHOWN_BLOCKS, MiddleWorld, is_narrow
 from zsim.prediction.runs.one_tile import is_tile, run_pool, run_world
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
 
 RECORD_BLOCKS = whole_constant("work.small_blocks")
 HEAVY, MUCH_LARGER = whole_constant("response.heavy"), constant("response.much_larger")
+WORTH_SAYING = constant("answer.worth_saying")
 READ_S, CROWD = constant("clients.read_s"), constant("clients.crowd")
 """Blocks that clients ask for [1/s], from which on they are most of what a rebuild simulates."""
 
@@ -240,8 +241,8 @@ def without_each(baseline: Baseline) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        By kind (source, target, link) the answer times the ratio without and with it on the world that is
-        shown [s].
+        By kind (source, target, link, processor) the answer times the ratio without and with it on the world
+        that is shown [s].  The processor is tried where a thread of the scan is busy much of the time.
 
     Notes
     -----
@@ -255,6 +256,8 @@ def without_each(baseline: Baseline) -> dict[str, float]:
     }
     if any(shared_link(model, number) >= 0 for number in range(len(model.leaves))):
         trials["link"] = on_own_ports(model)
+    if processor_share(baseline.result) > WORTH_SAYING:
+        trials["processor"] = replace(model, scan=replace(model.scan, issue_s=0.0, pointer_s=0.0))
     return {kind: baseline.answer_s * baseline.time(model=changed) for kind, changed in trials.items()}
 
 
