@@ -28,7 +28,16 @@ POINTERS = 10
 # The time of the plane itself is compared at the end of the run: afterwards slices may have passed it on.
 GENERAL = [name for name in GENERAL_DTYPE.names or () if name not in POOLS | {"now"}]
 WHOLE = ("health", "sat_out", "waits", "links", "streams", "positions", "decisions", "end")
-STREAM = ["state", "inflight", "issued_blocks", "issued_bytes", "first_visit", "last_visit", "free_at", "issuing_s"]
+STREAM = [
+    "state",
+    "inflight",
+    "issued_blocks",
+    "issued_bytes",
+    "first_visit",
+    "last_visit",
+    "free_at",
+    "issuing_s",
+]
 
 
 @dataclass(frozen=True)

@@ -221,10 +221,7 @@ def bottleneck(
     if kind == "link":
         name, why = f"the shared link ({result.model.links[number].name})", "the drives behind it take turns"
     elif kind == PROCESSOR:
-        name, why = (
-            NAMES[PROCESSOR],
-            "one thread reads all block pointers, and one issues the blocks of a vdev",
-        )
+        name, why = NAMES[PROCESSOR], _threads(result)
     elif kind == "nothing":
         name, why = "nothing", ""
     else:
@@ -247,6 +244,15 @@ def bottleneck(
             else "",
         )
     return Bottleneck(resource=name, utilisation=share, why=why, without_it_s=without[named])
+
+
+def _threads(result: MemberResult) -> str:
+    """Return what the threads of a scan do, and how fast."""
+    fastest = 1.0 / max(result.model.scan.issue_s, 1e-9)
+    issues = (
+        f"one thread issues the blocks of a vdev, at most {fastest:,.0f} a second as measured on one host"
+    )
+    return f"{issues}, and one reads all block pointers"
 
 
 def _are(name: str) -> str:
