@@ -10,7 +10,13 @@ from zsim.case.case import Case
 from zsim.prediction import missing as said_first
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.ensemble import unknowns
-from zsim.prediction.missing import missing, missing_of_all, record_sizes, record_span
+from zsim.prediction.missing import (
+    missing,
+    missing_of_all,
+    missing_ports,
+    record_sizes,
+    record_span,
+)
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.model import Scenario
 
@@ -119,3 +125,20 @@ def test_a_sorted_scan_that_needs_more_memory_than_is_common_says_how_much(
         told = missing(known, unknowns(known))
         words = f"the memory of the host (assumed to be enough; with less than {needed} a sorted scan cannot"
         assert [each.startswith(words) for each in told] == [True] * (common == needed and vdevs is not None)
+
+
+@pytest.mark.parametrize(
+    ("stated", "rate", "is_said"),
+    [
+        ({"layout": "8*raidz2x8"}, 8.5e9, True),
+        ({"layout": "8*raidz2x8"}, 4.7e9, False),
+        ({"layout": "8*raidz2x8", "enclosure": "jbod-60"}, 8.5e9, False),
+        ({"layout": "6*mirror2", "drive": "generic-nvme-ssd"}, 2e10, False),  # lanes of their own
+    ],
+)
+def test_disks_that_move_more_than_a_cable_carries_ask_for_their_ports(
+    stated: dict[str, Any], rate: float, is_said: bool
+) -> None:
+    found = missing_ports(case(operation="scrub", **stated), rate)
+    assert bool(found) == is_said
+    assert all(each.endswith("carries 4.8 GB/s: give --enclosure)") for each in found)

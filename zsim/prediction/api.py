@@ -35,7 +35,7 @@ from zsim.prediction.answer.records import (
     Uncertainty,
 )
 from zsim.prediction.inputs.hardware import shares_host
-from zsim.prediction.missing import missing, record_span
+from zsim.prediction.missing import missing, missing_ports, record_span
 from zsim.prediction.other_ways import alternatives, scrub_share
 from zsim.prediction.paired import PairedMedians, paired_medians, with_write_cache_s, without_links_s
 from zsim.prediction.runs.advice import WORTH_SAYING, WRITE_CACHE_ON, advice, most_saved_first
@@ -181,6 +181,7 @@ def _prediction(
     low, middle, high = work.quantiles
     baseline, case = work.baseline.scaled_to(middle), work.case
     result, sums = baseline.shown, totals(baseline.shown)
+    moved = sums["read_bytes"] + sums["written_bytes"]
     sound_s = work.sound_quantiles[1]
     paired = paired or PairedMedians()
     sick = sick_drives(baseline, sound_s, middle, work.lost(sound_s), paired.sound_s)
@@ -200,7 +201,7 @@ def _prediction(
         order="sequential" if case.operation in COPIES else case.release.order,
         resilver_s=answer,
         uncertainty=_uncertainty(work, answer, () if portion == "row" else _of_records(work)),
-        missing=missing(case, work.inputs),
+        missing=(*missing(case, work.inputs), *missing_ports(case, moved / middle)),
         mapping_bytes=mapping_bytes(result),
         stated=stated(case.scenario),
         unloaded_s=None if portion == "row" else paired.unloaded_s or unloaded(baseline),

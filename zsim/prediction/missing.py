@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from zsim.base.constants import whole_constant
-from zsim.base.units import format_bytes, format_drive_size, format_fraction
+from zsim.base.constants import constant, whole_constant
+from zsim.base.units import format_bytes, format_drive_size, format_fraction, format_rate
 from zsim.case.case import Case
 from zsim.case.worlds import USES, ends_of
 from zsim.pool.recipes.histories import History, history_recipe
@@ -13,7 +13,7 @@ from zsim.pool.simulator.files import expansion, mean_record_bytes
 from zsim.prediction.inputs.ensemble import Unknown, unknowns
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 
-COMMON_MEMORY = whole_constant("answer.common_memory")
+COMMON_MEMORY, ONE_CABLE = whole_constant("answer.common_memory"), constant("answer.one_cable")
 
 
 def missing(case: Case, inputs: tuple[Unknown, ...]) -> tuple[str, ...]:
@@ -57,6 +57,23 @@ def _memory(case: Case) -> list[str]:
         f"the memory of the host (assumed to be enough; with less than {format_bytes(needed)} a sorted scan "
         "cannot sort all at once: give --memory)"
     ]
+
+
+def missing_ports(case: Case, rate: float) -> tuple[str, ...]:
+    """Return that nobody says what disks plug into which together move more than a common cable carries.
+
+    Parameters
+    ----------
+    case : Case
+    rate : float
+        What all of them read and write on average [bytes/s].
+    """
+    if case.ports or case.drive.kind != "mechanical" or rate <= ONE_CABLE:
+        return ()
+    return (
+        f"what the drives plug into (ports of their own assumed: together they move {format_rate(rate)}, and "
+        f"one SAS cable of four lanes carries {format_rate(ONE_CABLE)}: give --enclosure)",
+    )
 
 
 def missing_of_all(cases: Iterable[Case]) -> tuple[str, ...]:

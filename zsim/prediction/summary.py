@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zsim.base.constants import constant
 from zsim.base.units import format_duration, format_percent
@@ -139,6 +140,23 @@ def _used(result: MemberResult, leaf: int) -> bool:
     return bool(row["scan_reads"] + row["scan_writes"] > 0)
 
 
+def _stand_for(result: MemberResult) -> NDArray[np.float64]:
+    """Return of how many drives of the pool each leaf does the work: of many like vdevs a few are simulated.
+
+    A vdev that is repaired stands for itself alone, and so does a special one.
+    """
+    model, found = result.model, np.ones(len(result.model.leaves))
+    others = [
+        [leaf for leaf in vdev.read_leaf if leaf >= 0]
+        for vdev in model.vdevs
+        if vdev.alloc_class == NORMAL and not vdev.damaged
+    ]
+    run = [leaves for leaves in others if any(_used(result, leaf) for leaf in leaves)]
+    for leaves in run:
+        found[leaves] = len(others) / len(run)
+    return found
+
+
 def _row(result: MemberResult, role: str, members: Sequence[int]) -> Leaf:
     rows, model = result.run.leaves[list(members)], result.model
     span = result.span_s
@@ -148,7 +166,7 @@ def _row(result: MemberResult, role: str, members: Sequence[int]) -> Leaf:
     return Leaf(
         role=role,
         name=min((model.leaves[number].name for number in members), key=len),
-        count=count,
+        count=max(count, round(float(_stand_for(result)[list(members)].sum()))),
         utilisation=_used_share(model.leaves[members[0]].drive, _sums(result, members), span),
         mean_io_bytes=moved / commands,
         iops=commands / count / span,
@@ -475,14 +493,15 @@ def _used_each(result: MemberResult, members: Sequence[int]) -> float:
 
 def totals(result: MemberResult) -> dict[str, int]:
     """Return bytes and I/Os at the size of the real pool."""
-    rows, scale = result.run.leaves, result.scale
+    rows, scale, alike = result.run.leaves, result.scale, _stand_for(result)
+    commands = rows["reads"] + rows["writes"]
     roles = np.array([leaf.role for leaf in result.model.leaves])
     repaired = roles == "target" if "target" in roles else roles == "source"
     return {
         "resilvered_bytes": int(rows["scan_write_bytes"][repaired].sum() * scale),
-        "read_bytes": int(rows["read_bytes"].sum() * scale),
-        "written_bytes": int(rows["write_bytes"].sum() * scale),
-        "io_count": int(result.run.children * scale),
+        "read_bytes": int((rows["read_bytes"] * alike).sum() * scale),
+        "written_bytes": int((rows["write_bytes"] * alike).sum() * scale),
+        "io_count": int(result.run.children * scale * (commands * alike).sum() / max(1, commands.sum())),
     }
 
 

@@ -12,7 +12,7 @@ from zsim.base.units import format_duration
 from zsim.prediction.answer import brief, wording
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import VERIFYING_SCRUB
-from zsim.prediction.api import predict
+from zsim.prediction.api import case_of, predict
 from zsim.report.page import prediction_page
 from zsim.scenario.model import Scenario
 
@@ -154,3 +154,24 @@ def test_a_mirror_has_one_partner(found: Prediction) -> None:
     if "mirror2" in found.subject and found.operation == "resilver":
         assert (rows["source"], rows["target"]) == (1, 1)
         assert rows.get("other vdev", 0) == (4 if "3*" in found.subject else 0)
+
+
+@pytest.mark.parametrize(("layout", "sides", "drives"), [("12*mirror2", 2, 24), ("6*raidz2x6", 1, 36)])
+def test_a_scrub_reads_all_that_is_allocated_on_all_drives(layout: str, sides: int, drives: int) -> None:
+    """Of many vdevs four are simulated, which stand for the others."""
+    stated = {"layout": layout, "fill": 0.5, "drive_size": "4TB", "operation": "scrub"}
+    scenario = Scenario.from_dict({**stated, "history": "media-server", "load": []})
+    found = predict(scenario)
+    assert found.read_bytes == pytest.approx(sides * case_of(scenario).alloc, rel=0.04)
+    assert [leaf.count for leaf in found.leaves] == [drives]
+    assert sum(phase.read_bytes for phase in found.phases) == pytest.approx(found.read_bytes, rel=0.01)
+    assert found.io_count > 0.9 * found.read_bytes / (1 << 20)
+
+
+def test_a_resilver_reads_metadata_on_all_vdevs() -> None:
+    stated = {"fill": 0.5, "drive_size": "4TB", "history": "small-files", "load": []}
+    read = {vdevs: predict(Scenario.from_dict({"layout": f"{vdevs}*mirror2", **stated})) for vdevs in (4, 16)}
+    counts = {vdevs: {leaf.role: leaf.count for leaf in each.leaves} for vdevs, each in read.items()}
+    assert [counts[vdevs]["other vdev"] for vdevs in (4, 16)] == [6, 30]
+    extra = {vdevs: each.read_bytes - each.resilvered_bytes for vdevs, each in read.items()}
+    assert extra[16] == pytest.approx(4.0 * extra[4], rel=0.35)
