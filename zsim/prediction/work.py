@@ -21,17 +21,16 @@ from zsim.engine.model import PlaneModel
 from zsim.operation.blocks import KeptTables
 from zsim.prediction import notes
 from zsim.prediction.answer.records import Clients
-from zsim.prediction.inputs.clients import latencies
 from zsim.prediction.inputs.ensemble import MEMBERS, draw_members, member_at
 from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.prediction.inputs.population import TILE_BLOCKS, NoRoomError, miniature
 from zsim.prediction.results import EnsembleResult
 from zsim.prediction.runs.autosit import sits_out
-from zsim.prediction.runs.member import MemberResult, setup_of
+from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.middle_world import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
 from zsim.prediction.runs.one_tile import run_pool, run_world
 from zsim.prediction.runs.sick_drives import read_errors, without_faulted
-from zsim.prediction.runs.waits import run_for_waits
+from zsim.prediction.runs.waits import client_waits
 from zsim.prediction.runs.what_if import Baseline, baseline_of
 from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size
 from zsim.prediction.statistics.response import Response, response
@@ -433,8 +432,7 @@ class Work(EnsembleResult):
         left_out = notes.of_no_room(self.case, self._without_room)
         self.notes = {shown, left_out, notes.of_sitting(self.case)} - {""}
         if self.with_clients and baseline.result.model.clients:
-            setup = setup_of(baseline.case, baseline.pool, baseline.result.model)
-            found = latencies(setup, run_for_waits(baseline, self.shown_blocks))
+            found = client_waits(baseline, self.shown_blocks)
             self.clients = tuple(Clients(**asdict(each)) for each in found)
         self.read_errors = read_errors(baseline)
         self.without_faulted = without_faulted(baseline, self.lost(self.sound_quantiles[1]))

@@ -285,14 +285,19 @@ def test_a_drive_that_takes_no_time_is_as_large() -> None:
     assert instant.rotating == drive.rotating, "ZFS still schedules it as the disk it stands for"
 
 
-def test_each_kind_of_resource_is_tried_once() -> None:
+@pytest.mark.parametrize("share", [0.01, 0.5])
+def test_each_kind_of_resource_is_tried_once(share: float) -> None:
+    """The processor where a thread of the scan is busy for a while."""
     tried: list[Any] = []
     one = baseline(enclosure="jbod-60")
+    one.result.run, one.result.span_s = SimpleNamespace(processor_s=(share, share)), 2.0
     one.time = lambda model: tried.append(model) or 0.25
     found = what_if.without_each(one)
-    assert found == {"source": 25.0, "target": 25.0, "link": 25.0}
+    processor = {"processor": 25.0} if share == 0.5 else {}
+    assert found == {"source": 25.0, "target": 25.0, "link": 25.0, **processor}
     roles = [{leaf.role for leaf in model.leaves if leaf.drive.kind == "flash"} for model in tried]
-    assert sorted(map(sorted, roles)) == [[], ["source"], ["target"]]
+    assert sorted(map(sorted, roles)) == [[], *([[]] if processor else []), ["source"], ["target"]]
+    assert sum(model.scan.issue_s == model.scan.pointer_s == 0.0 for model in tried) == len(processor)
 
 
 def test_the_other_order_is_that_of_another_release_or_tunable() -> None:

@@ -11,6 +11,7 @@ from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.case.worlds import in_world
 from zsim.operation.result import RunResult
+from zsim.prediction.api import predict
 from zsim.prediction.exact.run import ExactRun
 from zsim.prediction.inputs.clients import (
     client_groups,
@@ -27,6 +28,7 @@ from zsim.prediction.runs.member import run_member, setup_of
 from zsim.prediction.runs.waits import run_for_waits
 from zsim.prediction.runs.what_if import Baseline, unloaded
 from zsim.scenario.model import Scenario
+from zsim.scenario.parts import Load
 
 HOUR = 3600.0
 WRITE_DEPTHS = ("zfs_vdev_async_write_min_active", "zfs_vdev_async_write_max_active")
@@ -234,3 +236,16 @@ def test_synchronous_writes_to_a_log_do_not_hold_up_a_legacy_scan() -> None:
     alone, log = (time_of(resolved(layout=each, **stated)) for each in ("raidz1x4", "raidz1x4+log:mirror2"))
     assert log < 0.2 * alone
     assert log == pytest.approx(time_of(resolved(release="zol-0.7")), rel=0.1)
+
+
+def test_clients_wait_as_long_beside_a_scrub_of_many_vdevs_as_of_few() -> None:
+    """Of many vdevs four are simulated: what clients read on the others came from drives that did nothing."""
+    waits = {}
+    for vdevs in (4, 16):
+        load = Load(kind="random-read", rate=20.0 * vdevs)
+        stated = {"layout": f"{vdevs}*mirror2", "fill": 0.4, "drive_size": "2TB", "operation": "scrub"}
+        found = predict(Scenario.from_dict({**stated, "history": "media-server", "load": [load]}))
+        (waits[vdevs],) = found.clients
+        assert waits[vdevs].rate == pytest.approx(20.0 * vdevs, rel=0.1)
+    assert waits[16].during_s == pytest.approx(waits[4].during_s, rel=0.1)
+    assert waits[16].before_s == pytest.approx(waits[4].before_s, rel=0.1)

@@ -198,6 +198,28 @@ def request_rate(groups: Iterable[ClientModel]) -> float:
     return math.fsum(group.count / (group.think_s + CLIENT_READ_S) for group in groups)
 
 
+def fewer(groups: Iterable[ClientModel], times: float) -> tuple[ClientModel, ...]:
+    """Return clients that ask for so much less, by there being fewer of them.
+
+    Parameters
+    ----------
+    groups : iterable of ClientModel
+    times : float
+        How many times less [1].
+
+    Returns
+    -------
+    tuple of ClientModel
+        As many in each as it takes, which pause longer where that is more than a part of them.
+    """
+    found = []
+    for group in groups:
+        count = math.ceil(group.count / times)
+        cycle_s = (group.think_s + CLIENT_READ_S) * count * times / group.count
+        found.append(replace(group, count=count, think_s=max(0.0, cycle_s - CLIENT_READ_S)))
+    return tuple(found)
+
+
 def _watched(setup: RunSetup) -> RunResult:
     asks = request_rate(setup.model.clients)
     seconds = min(LONGEST_WATCH_S, max(SHORTEST_WATCH_S, WATCHED_REQUESTS / asks))

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+
+import numpy as np
 
 from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.operation.result import RunResult
-from zsim.operation.run import Run
+from zsim.operation.run import Run, RunSetup
+from zsim.prediction.inputs.clients import Latency, fewer, latencies
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.inputs.room import make_room
+from zsim.prediction.inputs.unlike import scrubs_some
 from zsim.prediction.runs.member import MemberResult, setup_of
 from zsim.prediction.runs.what_if import Baseline
 from zsim.vdevs.kind import kind_of
@@ -20,6 +25,33 @@ WATCHED_BLOCKS, WATCHED_REQUESTS = (
 SHORTEST_S, LONGEST_S = constant("clients.shortest_watch_s"), constant("clients.longest_watch_s")
 WATCHED_CHILDREN = whole_constant("clients.watched_children")
 STARVATIONS = constant("clients.starvations")
+
+
+def client_waits(baseline: Baseline, blocks: int) -> tuple[Latency, ...]:
+    """Return what clients wait before, during and after the operation; see `latencies`."""
+    setup = setup_of(baseline.case, baseline.pool, baseline.result.model)
+    if baseline.pool.walked == 1.0 or not _scrubs_several(baseline.case):
+        return latencies(setup, run_for_waits(baseline, blocks))
+    here = on_simulated(setup, baseline.pool.walked)
+    found = latencies(here, _run_long_enough(baseline, blocks) or _ran(here))
+    return tuple(replace(each, rate=each.rate * baseline.pool.walked) for each in found)
+
+
+def _scrubs_several(case: Case) -> bool:
+    """Tell whether a scrub may be simulated on a few of its vdevs, and clients would find the others idle."""
+    return len(case.layout.data) > 1 and scrubs_some(case)
+
+
+def on_simulated(setup: RunSetup, times: float) -> RunSetup:
+    """Return the run with clients that read on the simulated vdevs alone, which `times` as many stand for."""
+    asked = setup.asked
+    if asked is not None:
+        asked = asked.take(np.isin(asked.dva_vdev[:, 0], np.unique(setup.blocks.dva_vdev[:, 0])))
+    return replace(setup, asked=asked, model=replace(setup.model, clients=fewer(setup.model.clients, times)))
+
+
+def _ran(setup: RunSetup) -> RunResult:
+    return Run(setup).finish()
 
 
 def run_for_waits(baseline: Baseline, blocks: int) -> RunResult:
@@ -38,15 +70,23 @@ def run_for_waits(baseline: Baseline, blocks: int) -> RunResult:
     blocks : int
         Its population was asked for with so many.
     """
-    case, run = baseline.case, baseline.shown.run
+    return _run_long_enough(baseline, blocks) or baseline.shown.run
+
+
+def _run_long_enough(baseline: Baseline, blocks: int) -> RunResult | None:
+    """Return a longer run than there is; None where that one says enough."""
+    case = baseline.case
     stretched = case.operation in ("resilver", "scrub") and case.scenario.load
     wanted = _seconds(baseline.result) if stretched else 0.0
-    if baseline.shown is not baseline.result or run.end >= wanted:
-        return run
-    more = min(_most_blocks(case), math.ceil(blocks * wanted / run.end))
+    if baseline.shown is not baseline.result or baseline.shown.run.end >= wanted:
+        return None
+    more = min(_most_blocks(case), math.ceil(blocks * wanted / baseline.shown.run.end))
     make_room(more)
     # The pool is not kept: of so many blocks, the places that are not run are some megabytes.
-    longer = Run(setup_of(case, miniature(case, blocks=more), baseline.result.model))
+    pool = miniature(case, blocks=more)
+    setup = setup_of(case, pool, baseline.result.model)
+    longer = Run(on_simulated(setup, pool.walked) if _scrubs_several(case) else setup)
+    del pool, setup
     longer.forget_blocks()
     result = longer.execute_for(2.0 * wanted)
     longer.release()
