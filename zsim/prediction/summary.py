@@ -143,9 +143,12 @@ def _used(result: MemberResult, leaf: int) -> bool:
 def _stand_for(result: MemberResult) -> NDArray[np.float64]:
     """Return of how many drives of the pool each leaf does the work: of many like vdevs a few are simulated.
 
-    A vdev that is repaired stands for itself alone, and so does a special one.
+    A vdev that is repaired stands for itself alone, and so does a special one; what is copied by address is
+    simulated on all vdevs that it is copied from and to.
     """
     model, found = result.model, np.ones(len(result.model.leaves))
+    if any(name in REPAIRS for name, _, _ in result.run.phases):
+        return found
     others = [
         [leaf for leaf in vdev.read_leaf if leaf >= 0]
         for vdev in model.vdevs

@@ -175,3 +175,16 @@ def test_a_resilver_reads_metadata_on_all_vdevs() -> None:
     assert [counts[vdevs]["other vdev"] for vdevs in (4, 16)] == [6, 30]
     extra = {vdevs: each.read_bytes - each.resilvered_bytes for vdevs, each in read.items()}
     assert extra[16] == pytest.approx(4.0 * extra[4], rel=0.35)
+
+
+@pytest.mark.parametrize(("layout", "operation"), [("12*mirror2", "remove"), ("6*raidz1x4", "expand")])
+def test_what_is_copied_by_address_is_read_once_however_many_vdevs_there_are(
+    layout: str, operation: str
+) -> None:
+    stated = {"layout": layout, "fill": 0.3, "drive_size": "2TB", "operation": operation, "load": []}
+    scenario = Scenario.from_dict({**stated, "history": "media-server"})
+    found = predict(scenario)
+    sides = 2 if operation == "remove" else 1  # each side of a mirror is copied to one of another
+    of_one = sides * case_of(scenario).alloc / int(layout.partition("*")[0])
+    assert found.read_bytes == pytest.approx(of_one, rel=0.1)
+    assert found.written_bytes == pytest.approx(of_one, rel=0.1)
