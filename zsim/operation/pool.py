@@ -29,7 +29,7 @@ from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.engine.model import NOT_REPAIRED, PlaneModel
 from zsim.operation.control import Plane, ScanControl, Steps
 from zsim.operation.ledger import PhaseLedger
-from zsim.operation.result import ScanSample, Slices
+from zsim.operation.result import ClientAnswers, ScanSample, Slices
 from zsim.operation.rules import queue_rules, scan_rules, txg_rules
 from zsim.operation.setup import RunSetup
 from zsim.operation.timeline import Happening, Replace, SetTunable, When
@@ -63,6 +63,8 @@ class SimulatedPool:
         Slices of the scan so far [s].
     visit_end : float
         When the last metadata block was visited, on the plane's clock [s].
+    visited : ClientAnswers, optional
+        What clients were answered by when all metadata were visited.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class SimulatedPool:
         self.phases: Slices = []
         self.ledger = PhaseLedger()
         self.progress: list[ScanSample] = []
+        self.visited: ClientAnswers | None = None
         self.visit_end = 0.0
         self.on_tunables: list[Callable[[ReleaseProfile], None]] = []
         self.restarted = False
@@ -278,6 +281,11 @@ class SimulatedPool:
         self.ledger.book(phase, self.plane.leaves)
         issued = sum(int(self.plane.stream(number, "issued_bytes")) for number in range(streams))
         self.progress.append(ScanSample(now, 0, issued, phase))
+
+    def note_visited(self) -> None:
+        """Note what clients were answered by now: all metadata are visited."""
+        if self.model.client_count and self.visited is None:
+            self.visited = ClientAnswers(self.elapsed, self.plane.client_answers, self.plane.waits.copy())
 
     # Passes.
 

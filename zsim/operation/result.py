@@ -58,6 +58,23 @@ class ScanSample:
 
 
 @dataclass(slots=True)
+class ClientAnswers:
+    """What clients were answered by some moment of a run.
+
+    Attributes
+    ----------
+    time : float
+        Since the first visit [s].
+    clients, waits
+        See `RunResult`.
+    """
+
+    time: float
+    clients: list[tuple[int, float]]
+    waits: I64
+
+
+@dataclass(slots=True)
 class RunResult:
     """What a run showed.
 
@@ -77,7 +94,7 @@ class RunResult:
     children, events : int
         Child I/Os queued, and events of the data plane.
     client_reads : int
-        Answered in all.
+        ClientAnswers in all.
     client_latency_s : float
         Their mean [s].
     records : ndarray of RECORD_DTYPE
@@ -100,6 +117,8 @@ class RunResult:
         Of each foreground client: requests answered, and the sum of their latencies [s].
     waits : ndarray of int64, shape (kinds of clients, LATENCY_BINS)
         How often clients of each kind waited how long (`zsim.engine.leaf_rules.wait_bin`).
+    visited : ClientAnswers, optional
+        By when a sorted scan had visited all metadata.
     by_phase : dict of str to tuple of (float, float, float), one a leaf
         Busy time [s], bytes read and bytes written, see `zsim.operation.ledger`.
     health : ndarray of HEALTH_DTYPE
@@ -128,5 +147,6 @@ class RunResult:
     curve: list[tuple[float, int]] = field(default_factory=list)
     clients: list[tuple[int, float]] = field(default_factory=list)
     waits: I64 = field(default_factory=lambda: np.zeros((0, LATENCY_BINS), np.int64))
+    visited: ClientAnswers | None = None
     by_phase: ByPhase = field(default_factory=dict)
     health: Rows = field(default_factory=lambda: np.zeros(0, HEALTH_DTYPE))

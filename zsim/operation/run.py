@@ -273,6 +273,7 @@ class Run:
             curve=self.scan.curve if isinstance(self.scan, BackgroundScan) else [],
             clients=plane.client_answers,
             waits=plane.waits.copy(),
+            visited=pool.visited,
             by_phase=self._booked(),
             health=plane.health.copy(),
         )

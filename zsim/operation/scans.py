@@ -143,6 +143,7 @@ class SortedScan:
         self.pool.book("visit", begin)
         if self.source.visited_all:
             self.limit.finish_visits()
+            self.pool.note_visited()
 
     def issue(self) -> Steps[None]:
         """Issue queued entries for a slice; metadata are prefetched only while the scan visits.

@@ -146,6 +146,7 @@ def test_a_plane_has_a_region_a_stream_then_visits_then_clients_then_the_log(
         visited_records=range(10), visits=range(20), items=None, records=records(7, offset=np.arange(7)),
         blocks=SimpleNamespace(is_metadata=np.array([True] + [False] * 6)),
     )  # fmt: skip
+    monkeypatch.setattr(tiles_sorted, "visit_seconds", lambda setup, visits: 0.25)
     setup: Any = SimpleNamespace(model=SimpleNamespace(vdevs=range(streams), client_count=clients))
     made = Regions(setup, sample, 77, records(2, offset=[50, 51]))
     ready = streams * region
@@ -177,6 +178,7 @@ def test_clients_read_on_all_vdevs_that_tiles_lie_on_in_turn(
         visited_records=[], visits=[], items=None, records=records(3, vdev=[0, 2, 0]),
         blocks=SimpleNamespace(is_metadata=np.zeros(3, bool)),
     )  # fmt: skip
+    monkeypatch.setattr(tiles_sorted, "visit_seconds", lambda setup, visits: 0.25)
     setup: Any = SimpleNamespace(model=SimpleNamespace(vdevs=range(4), client_count=1))
     made = Regions(setup, sample, 77, records(1), rotates=rotates)
     assert made.plane.memory.items["vdev"][made.client_first :][:3].tolist() == vdevs
@@ -438,7 +440,11 @@ def test_rings_have_room_for_three_tiles(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(legacy, "ScanBlocks", lambda setup: blocks)
     monkeypatch.setattr(legacy, "item_records", lambda items: records(4, offset=np.arange(4)))
     monkeypatch.setattr(legacy, "slots_for", lambda windows, psize: (windows, psize))
-    monkeypatch.setattr(legacy, "CompiledPlane", lambda model, items, **known: asked.update(known))
+    made_plane = SimpleNamespace(set_general=lambda name, value: asked.update({name: value}))
+    monkeypatch.setattr(
+        legacy, "CompiledPlane", lambda model, items, **known: asked.update(known) or made_plane
+    )
+    monkeypatch.setattr(legacy, "visit_seconds", lambda setup, walk: 0.25)
     monkeypatch.setattr(legacy, "power_of_two", lambda least: least)
     setup: Any = SimpleNamespace(
         model=SimpleNamespace(vdevs=()), blocks=SimpleNamespace(psize="sizes")
@@ -447,6 +453,7 @@ def test_rings_have_room_for_three_tiles(monkeypatch: pytest.MonkeyPatch) -> Non
     made = legacy.LegacyTiles(tiling, setup)
     assert asked["room"] == (tiles * (60 + 2), int(tiles * margin * 50))
     assert asked["program_length"] == int(tiles * margin * 70)
+    assert asked["visit_s"] == 0.25
     assert (asked["streams"], asked["slots"]) == (1, (["window"], "sizes"))
     assert len(asked["client_items"]) == legacy.CLIENT_ITEMS
     assert made._log["offset"].tolist() == [0, 1]

@@ -19,6 +19,7 @@ from zsim.case.member import Member
 from zsim.case.worlds import Choice
 from zsim.engine.leaf_rules import wait_bin, wait_of_bin
 from zsim.engine.model import ClientModel
+from zsim.operation.result import ClientAnswers
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.inputs import bad_places, bad_sectors, clients, population, sick
 from zsim.prediction.inputs.ensemble import Unknown, normal_strata
@@ -103,8 +104,21 @@ def test_percentiles_are_those_of_the_bins_that_hold_them() -> None:
 
 def test_each_group_has_the_mean_of_its_own_clients() -> None:
     two = [ClientModel(count=count, think_s=0.0, seed=1, kind="random-read", blocks=1) for count in (2, 1)]
-    run: Any = SimpleNamespace(clients=[(3, 0.3), (1, 0.5), (0, 0.0)])
-    assert clients._means(two, run) == [(4, pytest.approx(0.2)), (0, 0.0)]
+    assert clients._means(two, [(3, 0.3), (1, 0.5), (0, 0.0)]) == [(4, pytest.approx(0.2)), (0, 0.0)]
+
+
+@pytest.mark.parametrize(("visited_s", "rate", "mean_s"), [(10.0, 0.5, 0.04), (30.0, 2.0, 0.01)])
+def test_what_clients_wait_beside_the_metadata_counts_where_that_is_most_of_the_time(
+    visited_s: float, rate: float, mean_s: float
+) -> None:
+    """Of 100 requests in 50 s, 80 are answered at once while metadata are visited, in 10 or in 30 s."""
+    before = ClientAnswers(visited_s, [(80, 0.2)], np.zeros((2, 4000), np.int64))
+    during: Any = seen_by([(100, 1.0)], 0.1)
+    during.visited = before
+    beside = clients._beside_issue(during)
+    (group,) = [SimpleNamespace(count=1)]
+    [(answered, waited_s)] = clients._means([group], beside.clients)  # type: ignore[list-item]
+    assert (answered / beside.time, waited_s) == pytest.approx((rate, mean_s))
 
 
 def test_a_repaired_pool_reads_what_was_written() -> None:
@@ -531,7 +545,7 @@ def seen_by(rows: list[tuple[int, float]], wait_s: float, end: float = 50.0) -> 
     """Return a run in which clients were answered so often, in so many seconds together."""
     waits = np.zeros((2, 4000), np.int64)
     waits[:, wait_bin(wait_s)] = 7
-    return SimpleNamespace(clients=rows, waits=waits, end=end)
+    return SimpleNamespace(clients=rows, waits=waits, end=end, visited=None)
 
 
 @pytest.mark.parametrize(("operation", "watched"), [("scrub", "scrub"), ("expand", "resilver")])

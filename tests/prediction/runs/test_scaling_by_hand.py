@@ -192,11 +192,11 @@ def test_limits_that_grow_with_the_pool_are_divided_by_its_scale() -> None:
         assert (found["zfs_scan_mem_lim_min"], found["zfs_scan_checkpoint_intval"]) == (least, checkpoint)
     one = replace(case(release="openzfs-2.3", memory="64G"), release=release)
     pool: Any = SimpleNamespace(
-        table="blocks", scale=10.0, visited="walk", asked="reads", collected=lambda operation: 1.0
+        table="blocks", scale=10.0, visited="walk", asked="reads", walked=2.5, collected=lambda operation: 1.0
     )
     found = member.setup_of(one, pool, "plane")  # type: ignore[arg-type]
     assert (found.memory, found.visited, found.blocks) == (int(one.memory / 10.0), "walk", "blocks")
-    assert found.asked == "reads"
+    assert (found.asked, found.walked) == ("reads", 2.5)
     assert found.release.tunables["zfs_scan_mem_lim_min"] == 100
     # Of a scrub of three times as many vdevs the pool collects three times as much.
     pool.collected = lambda operation: 3.0
@@ -345,7 +345,7 @@ def test_a_member_is_run_in_the_order_of_its_release_and_scaled_by_what_it_repai
     """Ten times the miniature, of which one and a half times as much is repaired."""
     one = case(layout="raidz2x6", **({"release": "openzfs-2.2"} | fields))
     pool: Any = SimpleNamespace(
-        scale=10.0, table="blocks", visited=None, asked=None, collected=lambda operation: 1.0
+        scale=10.0, table="blocks", visited=None, asked=None, walked=1.0, collected=lambda operation: 1.0
     )
     monkeypatch.setattr(member, "_small", lambda *given, in_order: in_order)
     monkeypatch.setattr(member, "run_and_quiet", lambda setup: ("run", 0.5))

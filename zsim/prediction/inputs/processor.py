@@ -15,8 +15,6 @@ POINTER_S, POINTER_BY_EXACT_SCORE_S = (
     constant("processor.pointer_s"),
     constant("processor.pointer_by_exact_score_s"),
 )
-# Since then each vdev's thread has a zio of its own to hang its reads on (dsl_scan.c:scan_io_queues_run_one).
-LOCKS_APART = (2, 1, 6)
 
 
 def issue_seconds(release: ReleaseProfile, vdevs: int) -> float:
@@ -33,7 +31,7 @@ def issue_seconds(release: ReleaseProfile, vdevs: int) -> float:
     Before 2.1.6 the threads of a sorted scan wait for one lock (OpenZFS commit dd8671459f).  What a block of
     several children takes more is not known, and left out.
     """
-    contends = release.order == "sorted" and release.openzfs_version < LOCKS_APART
+    contends = release.order == "sorted" and release.has_one_scan_lock
     return max(ISSUE_S, vdevs * CONTENDED_S) if contends else ISSUE_S
 
 

@@ -35,6 +35,7 @@ COPIES: tuple[Operation, ...] = ("rebuild", "expand", "remove")
 GIB = 1 << 30
 # From here on a txg that has too much dirty data is waited for while another one is written.
 KICKED_BY_TXG = (2, 1, 6)
+SCAN_LOCKS_APART = (2, 1, 6)
 ARC_OF_MOST_MEMORY = (2, 3)
 # Reciprocals of the share of the ARC's maximum that rebuilds may take, since which version.
 REBUILD_SHARES = (((2, 2), 2), ((2, 1, 12), 4))
@@ -232,6 +233,11 @@ class ReleaseProfile:
     def openzfs_version(self) -> tuple[int, ...]:
         """The OpenZFS version behind it; 0.6.1 stands for everything older (v28)."""
         return version_numbers(self.version) if self.family in ("openzfs", "zol") else (0, 6, 1)
+
+    @property
+    def has_one_scan_lock(self) -> bool:
+        """Whether the threads of a sorted scan all wait for one lock (to 2.1.5 dsl_scan.c, scn_zio_root)."""
+        return self.openzfs_version < SCAN_LOCKS_APART
 
     @property
     def raidz_expansion(self) -> bool:
