@@ -45,6 +45,12 @@ NAMES = {
     "970evo500": "970-evo-500gb",
     "980-1": "980-1tb",
     "pm983-960": "pm983-960gb",
+    "970evoplus1tb": "970-evo-plus-1tb",
+    "970evoplus2tb": "970-evo-plus-2tb",
+    "980pro1tb": "980-pro-1tb",
+    "990pro2tb": "990-pro-2tb",
+    "870evo2tb": "870-evo-2tb",
+    "ct1000mx500ssd1": "mx500-1tb",
     "s3700": "dc-s3700-400gb",
 }
 
@@ -81,6 +87,7 @@ REFERENCES = {
     "bands of 15 to 40 MB, a cache of 25 GB that stores up to 250000 separate writes",
     "hwslave": "HardwareSlave, Seagate Archive HDD 8 TB review: persistent cache of almost 20 GB",
     "nand": "Samsung PM983 specification: 85 us random read, 50 us random write; Intel S3700: 50/65 us",
+    "pcie4": "c't 2024/4, Samsung 990 Pro 4 TB: 7.46 GB/s read through PCIe 4.0 x4 (heise.de)",
     "little": "Little's law: commands in service = random IOPS * latency of one command",
     "definition": "Definition of the generic drive",
 }
@@ -167,7 +174,8 @@ class Survey:
         reference = entry["src"][0]
         note = entry.get("note")
         kind = SOURCE_KIND[self.sources[reference]["kind"]]
-        if (note and "measured" in note) or key in ("rate_write_outer_mbs", "access_ms_measured"):
+        written = key == "rate_write_outer_mbs" and not (note and note.startswith("vendor"))
+        if (note and "measured" in note) or written or key == "access_ms_measured":
             kind = "measured" if kind != "derived" else kind
         return quantity(entry["v"] * scale, unit, kind, reference, note=note)
 
@@ -403,18 +411,23 @@ def flash(survey: Survey, drive: dict[str, Any]) -> dict[str, Any]:
         2000 if nvme else 500, "MB/s", "assumed", "common", 0.2
     )
     iops = drive["values"].get("rand_read_iops")
-    lanes = round(iops["v"] * 85e-6) if iops else (32 if nvme else 8)
+    latency = survey.stated(drive, "read_latency_us", "us") or quantity(85, "us", "assumed", "nand", 0.3)
+    lanes = round(iops["v"] * latency["value"] * 1e-6) if iops else (32 if nvme else 8)
+    link = quantity(3500 if nvme else 550, "MB/s", "assumed", "common", 0.05)
+    if drive["values"].get("interface", {}).get("v") == "PCIe 4.0 x4":
+        link = quantity(7460, "MB/s", "measured", "pcie4")
     parameters = {
         "capacity": survey.stated(drive, "capacity_bytes", "B"),
         "read_rate": read,
         "write_rate": write,
-        "read_latency": quantity(85, "us", "assumed", "nand", 0.3),
-        "write_latency": quantity(50, "us", "assumed", "nand", 0.4),
+        "read_latency": latency,
+        "write_latency": survey.stated(drive, "write_latency_us", "us")
+        or quantity(50, "us", "assumed", "nand", 0.4),
         "parallel_commands": quantity(max(lanes, 1), "1", "derived" if iops else "assumed", "little", 0.2),
         "queue_depth": quantity(
             1024 if nvme else 32, "commands", "assumed" if nvme else "datasheet", "common" if nvme else "ncq"
         ),
-        "interface_rate": quantity(3500 if nvme else 550, "MB/s", "assumed", "common", 0.05),
+        "interface_rate": link,
         "logical_sector": quantity(512, "B", "assumed", "common"),
         "physical_sector": quantity(4096, "B", "assumed", "common"),
     }
