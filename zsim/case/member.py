@@ -16,7 +16,8 @@ class Factors:
     new_rate : float
         Rate of the new drive relative to its model's.
     host : float
-        Rate of what SATA solid-state drives of unknown attachment share.
+        Rate of what SATA solid-state drives of unknown attachment share; of other flash how fast the threads
+        of a scan are.
     """
 
     outer_rate: float = 1.0

@@ -34,7 +34,7 @@ from zsim.prediction.answer.records import (
     SickDrive,
     Uncertainty,
 )
-from zsim.prediction.inputs.hardware import shares_host
+from zsim.prediction.inputs.processor import shares_host
 from zsim.prediction.missing import missing, missing_ports, record_span
 from zsim.prediction.other_ways import alternatives, scrub_share
 from zsim.prediction.paired import PairedMedians, paired_medians, with_write_cache_s, without_links_s

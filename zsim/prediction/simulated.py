@@ -255,7 +255,8 @@ def _range_of(field: str, world: Case, varied: Mapping[str, Unknown]) -> str:
     like_others = world.scenario.new_drive is None and not world.repairs_class
     if field == "new_drive" and "drive" in varied and like_others:
         return _range_of("drive", world, varied)
-    spreads = [varied[name].spread for name in _SPREADS.get(field, ()) if name in varied]
+    named = (varied[name] for name in _SPREADS.get(field, ()) if name in varied)
+    spreads = [each.spread for each in named if each.name != "host" or each.field == field]
     return f"a factor of {math.exp(max(spreads)):.2g} either way" if spreads else ""
 
 

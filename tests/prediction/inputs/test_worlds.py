@@ -71,8 +71,18 @@ def test_only_where_a_shingled_drive_is_written_to_does_its_cleaning_count() -> 
 def test_solid_state_drives_share_a_host_of_which_nobody_speaks() -> None:
     ssd = {"drive": "generic-sata-ssd"}
     assert "host" in names(**ssd)
-    assert "host" not in names(**ssd, enclosure="jbod-60")
-    assert "host" not in names(drive="generic-nvme-ssd")
+
+
+def test_other_flash_may_have_a_faster_or_slower_processor() -> None:
+    """One coordinate: what a host is to drives that share its links, and to those that do not."""
+
+    def field(**fields: Any) -> str:
+        return next((each.field for each in unknowns(case(**fields)) if each.name == "host"), "")
+
+    assert field(drive="generic-sata-ssd") == "ports"
+    assert field(drive="generic-nvme-ssd") == field(drive="generic-sata-ssd", enclosure="jbod-60") == "cpus"
+    assert field(drive="generic-nvme-ssd", layout="mirror2", operation="rebuild") == ""
+    assert field() == ""
 
 
 def test_every_unknown_says_what_to_do_and_has_a_width() -> None:

@@ -31,7 +31,9 @@ from zsim.case.worlds import (
     write_caches,
 )
 from zsim.drives.models.model import DriveModel, DriveSpread
-from zsim.prediction.inputs.hardware import physical_sector, shares_host
+from zsim.prediction.inputs.hardware import physical_sector
+from zsim.prediction.inputs.processor import shares_host
+from zsim.scenario.releases.profile import COPIES
 
 MEMBERS = whole_constant("work.members")
 LOGICAL_SECTOR = 9
@@ -47,6 +49,7 @@ LATER_NAMES = ("drive_size",)
 CHURN_SPREAD = assumption("spread.churn")
 FILE_SPREAD = assumption("spread.file_size")
 SUSTAINED_SPREAD = assumption("spread.sustained_write")
+PROCESSOR_SPREAD = assumption("spread.processor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,10 @@ def unknowns(case: Case) -> tuple[Unknown, ...]:
         )
     if case.host is not None and shares_host(case):
         found.append(Unknown("host", "ports", "state what the drives plug into", case.host.rate_spread))
+    elif old.kind == "flash" and case.operation not in COPIES:
+        found.append(
+            Unknown("host", "cpus", "give an earlier scan of the pool (--evidence)", PROCESSOR_SPREAD)
+        )
     found += [*_of_the_pool(case), *_of_the_surroundings(case, old, new)]
     return tuple(unknown for unknown in found if unknown.spread > 0 or unknown.choices)
 

@@ -201,11 +201,6 @@ def _scan_rules(case: Case) -> ScanRules:
     return replace(rules, scrub=False) if overwritten(case) else rules
 
 
-def shares_host(case: Case) -> bool:
-    """Tell whether the drives are SATA solid-state drives of which nobody says what they plug into."""
-    return case.host is not None and is_sata_flash(case.drive)
-
-
 def shared_link(model: PlaneModel, leaf: int) -> int:
     """Return the link that a leaf shares with others, -1 where it has a port of its own."""
     return model.leaves[leaf].link

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from zsim.base.constants import constant
 from zsim.case.case import Case
+from zsim.case.resolve import is_sata_flash
 from zsim.engine.model import ScanRules
 from zsim.operation.rules import scan_rules
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
@@ -15,6 +16,11 @@ POINTER_S, POINTER_BY_EXACT_SCORE_S = (
     constant("processor.pointer_s"),
     constant("processor.pointer_by_exact_score_s"),
 )
+
+
+def shares_host(case: Case) -> bool:
+    """Tell whether the drives are SATA solid-state drives of which nobody says what they plug into."""
+    return case.host is not None and is_sata_flash(case.drive)
 
 
 def issue_seconds(release: ReleaseProfile, vdevs: int) -> float:
@@ -47,7 +53,11 @@ def pointer_seconds(release: ReleaseProfile) -> float:
 
 
 def timed_rules(case: Case, operation: Operation) -> ScanRules:
-    """Return the rules of a scan on a host whose threads take their time."""
-    rules = scan_rules(case.release, operation)
-    issue_s = issue_seconds(case.release, len(case.layout.vdevs))
-    return replace(rules, issue_s=issue_s, pointer_s=pointer_seconds(case.release))
+    """Return the rules of a scan on a host whose threads take their time.
+
+    The host's factor in a world is that of its processor, where drives do not share a link of unknown rate.
+    """
+    faster = 1.0 if shares_host(case) else case.member.factors.host
+    issue_s = issue_seconds(case.release, len(case.layout.vdevs)) / faster
+    pointer_s = pointer_seconds(case.release) / faster
+    return replace(scan_rules(case.release, operation), issue_s=issue_s, pointer_s=pointer_s)
