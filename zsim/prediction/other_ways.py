@@ -190,11 +190,7 @@ def _moved_by_evidence(work: Work) -> float:
     if work.weighing is None or not work.small:
         return 1.0
     surface = ResponseSurface(work.case, work.inputs, work.answered_blocks)
-    ran = [
-        RanWorld(member.scores, work.member_blocks, time_s)
-        for member, time_s in zip(work.members, work.small, strict=False)
-    ]
-    return work.sound_quantiles[1] / surface.estimate(runs_of(ran)).quantiles[1]
+    return work.sound_quantiles[1] / surface.estimate(runs_of(work.small_runs)).quantiles[1]
 
 
 def _of_one_world(work: Work, change: Callable[[Case], Case], plane: Plane) -> AlternativeEstimate | None:

@@ -306,13 +306,17 @@ class Work(EnsembleResult):
         self.anchors = (told.own[:count] / factor).tolist()
         self.drawn = told.drawn
 
-    def _runs(self) -> WorldRuns:
-        """Return all runs of possible worlds, those on small populations first."""
-        small = [
+    @property
+    def small_runs(self) -> list[RanWorld]:
+        """Runs of possible worlds on small populations."""
+        return [
             RanWorld(each.scores, self.member_blocks, time, ran.clients)
             for each, time, ran in zip(self.members, self.small, self.ran, strict=False)
         ]
-        return runs_of([*small, *self.larger])
+
+    def _runs(self) -> WorldRuns:
+        """Return all runs of possible worlds, those on small populations first."""
+        return runs_of([*self.small_runs, *self.larger])
 
     def _weigh(self) -> None:
         """Weigh the evidence once more, with what the worlds near the median show on larger populations."""
