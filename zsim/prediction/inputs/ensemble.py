@@ -49,7 +49,7 @@ LATER_NAMES = ("drive_size",)
 CHURN_SPREAD = assumption("spread.churn")
 FILE_SPREAD = assumption("spread.file_size")
 SUSTAINED_SPREAD = assumption("spread.sustained_write")
-PROCESSOR_SPREAD = assumption("spread.processor")
+PROCESSOR_SPREAD, FLASH_SPREAD = assumption("spread.processor"), assumption("spread.flash_rate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def unknowns(case: Case) -> tuple[Unknown, ...]:
     spread, other = old.spread(), new.spread()
     name = "name the drive (--drive)" if case.assumed("drive") else ""
     found = [
-        Unknown("outer_rate", "drive", name or "fit the drive to your own measurements", spread.outer_rate),
+        Unknown("outer_rate", "drive", name or "fit the drive to your own measurements", _rate_spread(old)),
         Unknown("inner_ratio", "drive", name or "measure the drive's inner tracks", spread.inner_ratio),
         Unknown("seek", "drive", name or "measure the drive's seek times", spread.seek),
         Unknown("overhead", "drive", name or "measure the drive's small reads", spread.overhead),
@@ -114,6 +114,12 @@ def unknowns(case: Case) -> tuple[Unknown, ...]:
         )
     found += [*_of_the_pool(case), *_of_the_surroundings(case, old, new)]
     return tuple(unknown for unknown in found if unknown.spread > 0 or unknown.choices)
+
+
+def _rate_spread(model: DriveModel) -> float:
+    """Return how far the rates of drives may lie from their model's; of flash by what lies where, too."""
+    own = model.spread().outer_rate
+    return math.hypot(own, FLASH_SPREAD) if model.kind == "flash" else own
 
 
 def _new_rate_spread(new: DriveModel, spread: DriveSpread) -> float:

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
-from zsim.base.constants import whole_constant
+from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.case.member import Factors
 from zsim.case.resolve import is_sata_flash
@@ -33,6 +33,8 @@ NUMBERS = tuple(each.name for each in fields(DriveParameters))
 _numbers_of = operator.attrgetter(*NUMBERS)
 # Cached writes weighed for the next one; more of them change nothing in a stream that is nearly sorted.
 MOST_SORTED = whole_constant("clients.most_sorted")
+# Of the rate of a datasheet, which is that of data written in one go.
+FLASH_READS = constant("worlds.flash_reads")
 # Advanced Format: IDEMA's date for all new drives was January 2011, when 2 TB was common.
 NATIVE_512_BELOW = whole_constant("worlds.native_512_below")
 
@@ -66,7 +68,8 @@ def drive_parameters(
     Returns
     -------
     DriveParameters
-        In SI; `in_phase` gives those of a single drive.
+        In SI; `in_phase` gives those of a single drive.  Flash reads what lies in a pool more slowly than its
+        datasheet says: data that were not written together do not lie on its dies in turn.
     """
     numbers = model.parameters(
         outer_rate=factors.outer_rate * rate,
@@ -74,8 +77,10 @@ def drive_parameters(
         seek=factors.seek,
         overhead=factors.overhead,
     )
+    reads = FLASH_READS if numbers.kind == "flash" else 1.0
     return replace(
         numbers,
+        flash_read_rate=numbers.flash_read_rate * reads,
         write_cache_bytes=numbers.write_cache_bytes if write_cache else 0,
         flush_each_txg=write_cache,
         queue_depth=max(numbers.queue_depth, cached_extents(model)) if write_cache else numbers.queue_depth,
