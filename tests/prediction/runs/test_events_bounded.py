@@ -25,7 +25,7 @@ def world(**fields: object) -> Case:
     return in_world(case_of(Scenario.from_dict(fields)), Member())
 
 
-def test_a_rebuild_of_small_records_takes_as_long_on_a_third_of_its_events(
+def test_a_rebuild_of_small_records_takes_as_long_on_fewer_events(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Scenario 3502, draid2:2d:12c:4s of flash with 16K records: 21 runs of 600,000 child I/Os."""
@@ -34,7 +34,7 @@ def test_a_rebuild_of_small_records_takes_as_long_on_a_third_of_its_events(
     few = run_member(case, pool=pool, model=model)
     monkeypatch.setattr(rebuilding, "MANY_PIECES", np.inf)
     many = run_member(case, pool=pool, model=model)
-    assert 2 * few.run.children < many.run.children
+    assert few.run.children < 0.85 * many.run.children
     assert few.time_s == pytest.approx(many.time_s, rel=0.04)
 
 

@@ -121,12 +121,12 @@ def test_as_many_metaslabs_are_rebuilt_as_show_what_is_in_flight(
 
 
 @pytest.mark.parametrize(
-    ("pieces", "part", "wanted", "around"), [(5.0, 307, 3, 1), (4.0, 76, 8, 2)]
+    ("pieces", "part", "wanted", "around"), [(5.0, 307, 3, 1), (4.0, 153, 4, 1)]
 )  # fmt: skip
-def test_of_many_pieces_in_flight_half_a_window_tells_enough(
+def test_of_many_pieces_in_flight_one_window_tells_enough(
     monkeypatch: pytest.MonkeyPatch, pieces: float, part: int, wanted: int, around: int
 ) -> None:
-    """300 bytes are five pieces of 60: half a window is 150 of 2000 bytes, of which one goes before."""
+    """300 bytes are five pieces of 60: one window of 2000 bytes, of which one goes before."""
     monkeypatch.setattr(rebuilding, "MANY_PIECES", pieces)
     asked = Sampling(monkeypatch, limit=300, count=2, scale=1000.0)
     asked()

@@ -89,7 +89,7 @@ def test_clients_are_watched_as_long_as_their_percentiles_need(drive: str, wante
         baseline = Baseline(asked, pool, run_member(asked, pool=pool, model=model))
         return baseline.result.run, run_for_waits(baseline, blocks)
 
-    short, watched = seen(2000)
+    short, watched = seen(1200)
     assert short.end < 0.6 * wanted
     assert watched.end == pytest.approx(wanted, rel=0.2)
     if drive == "generic-5400rpm-cmr":

@@ -43,7 +43,7 @@ FEWEST_WINDOWS, MOST_WINDOWS = constant("sampling.fewest_windows"), constant("sa
 AROUND = constant("sampling.around")
 """So many times what is in flight goes before and behind it."""
 MANY_PIECES = constant("sampling.many_pieces")
-"""Of what is in flight; of so many, half a window tells as much, and less goes before and behind."""
+"""Of what is in flight; of so many, one window tells as much, and less goes before and behind."""
 FEWEST_OF_MANY, WINDOWS_OF_MANY, AROUND_OF_MANY = (
     constant("sampling.fewest_of_many"),
     constant("sampling.windows_of_many"),
