@@ -270,9 +270,8 @@ def bottleneck(
 def _threads(result: MemberResult) -> str:
     """Return what the threads of a scan do, and how fast."""
     fastest = 1.0 / max(result.model.scan.issue_s, 1e-9)
-    issues = (
-        f"one thread issues the blocks of a vdev, at most {fastest:,.0f} a second as measured on one host"
-    )
+    here = f"{float(f'{fastest:.2g}'):,.0f}"
+    issues = f"one thread issues the blocks of a vdev, at most {here} a second in the pool shown"
     return f"{issues}, and one reads all block pointers"
 
 
