@@ -82,6 +82,20 @@ def test_compare_takes_what_is_known_of_failures(
     assert "lost" not in capsys.readouterr().out
 
 
+def test_sizes_of_pools_written_as_those_of_drives_are_told(
+    asked: list[Scenario], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """500TB, as the labels of drives have it, are 550 of their TB: a tenth more than may be meant."""
+    assert zsim("compare raidz2x6 --usable 500TB --drive-size 24TB --fill 60% --jobs 1", monkeypatch) == 0
+    told = "--usable 500TB: sizes of pools are in powers of 1024, as zfs list has them: 550 TB of powers"
+    err = " ".join(capsys.readouterr().err.split())
+    assert told in err
+    assert "write 455T for 500TB of those" in err
+    for size in ("500T", "500TiB", "455T"):
+        assert zsim(f"compare raidz2x6 --usable {size} --drive-size 24TB --jobs 1", monkeypatch) == 0
+        assert "powers" not in capsys.readouterr().err
+
+
 def test_sweep_asks_for_every_combination(
     asked: list[Scenario],
     tmp_path: Path,

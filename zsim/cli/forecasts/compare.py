@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import exclusive, json_option, known_so_far, notice, progress
+from zsim.cli.common import exclusive, json_option, known_so_far, notice, progress, tell_powers
 from zsim.cli.computing import announced_compilation
 from zsim.cli.design.risk import ABOUT_RISK, OF_ONE_ANSWER, inputs_from, risk_options_of_rows
 from zsim.cli.flags import is_layout, scenario_options, stated_fields
@@ -131,6 +131,8 @@ def command(
     exclusive({"--drives": drives, "--usable": usable})
     exclusive({"--usable": usable, "--data": data})
     check_table_outputs(output, plot, report)
+    for option, size in (("--usable", usable), ("--data", data)):
+        tell_powers(option, size or "")
     stored = None if data is None else parse_bytes(data, "--data")
     number = whole_number(drives, "--drives", 1)
     space = None if usable is None else parse_bytes(usable, "--usable")
