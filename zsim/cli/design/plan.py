@@ -9,6 +9,7 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.cli.common import answer_options, exclusive, hand_over, number, progress, tell_powers, whole_number
+from zsim.cli.completion import offering
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.design.risk import ABOUT_RISK, inputs_from, risk_options
 from zsim.cli.flags import Given, is_layout, scenario_options, stated_fields, word
@@ -73,6 +74,7 @@ FIND = ("layouts", "width", "fill", "worth")
     metavar="WHAT",
     default="layouts",
     help="What to find: layouts, width, fill or worth (what improves a layout).",
+    shell_complete=offering(lambda: FIND),
 )
 @click.option("--jobs", metavar="N", help="Number of processes; by default one per core.")
 @click.option("--store", metavar="FILE.sqlite", help="Keep what was simulated, and reuse it.")

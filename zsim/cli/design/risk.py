@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import click
 from zsim.base.errors import InputError
 from zsim.base.units import HOUR, YEAR
 from zsim.cli.common import answer_options, hand_over, number, plain_number, progress, show_assumed_of
+from zsim.cli.completion import of_failures, offering
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import (
     Command,
@@ -79,7 +81,8 @@ def risk_options_of_rows(command: Command) -> Command:
 def _with_options(command: Command, without: tuple[str, ...]) -> Command:
     for option, metavar, words in reversed(OPTIONS):
         if option[2:] not in without:
-            command = click.option(option, metavar=metavar, help=words)(command)
+            offered = offering(partial(of_failures, option))
+            command = click.option(option, metavar=metavar, help=words, shell_complete=offered)(command)
     latent = click.option("--latent/--no-latent", default=True, help="Include latent errors, or not.")
     erc = click.option(
         "--no-erc", is_flag=True, help="Drives retry a bad sector for minutes; the same as --erc none."
