@@ -15,6 +15,7 @@ from typing import Any
 import click
 import jsonschema
 import pytest
+from click.shell_completion import ShellComplete
 
 from zsim.cli.completion import completer, values_of_field
 from zsim.cli.defaults import defaults, defaults_file
@@ -99,6 +100,20 @@ def test_values_are_completed(field: str, begun: str, offered: str) -> None:
     context, parameter = click.Context(cli), click.Option(["--x"])
     assert offered in [item.value for item in complete(context, parameter, begun)]
     assert complete(context, parameter, "nonsense") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("risk --spare s", "shelf"), ("compare --afr st16000", "ST16000NM001G"), ("plan --find w", "worth"),
+        ("risk --correlation-law f", "frailty"), ("drives show st16000n", "st16000nm001g"),
+    ],
+)  # fmt: skip
+def test_a_shell_is_offered_the_words_of_a_flag(line: str, offered: str) -> None:
+    *words, begun = line.split()
+    asked = ShellComplete(cli, {}, "zsim", "_ZSIM_COMPLETE")
+    assert offered in [item.value for item in asked.get_completions(words, begun)]
+    assert asked.get_completions(words, "nonsense") == []
 
 
 def test_what_has_no_names_is_not_completed() -> None:

@@ -16,6 +16,8 @@ from zsim.cli import main as entry
 from zsim.cli.forecasts import compare as compare_module
 from zsim.cli.forecasts import sweep as sweep_module
 from zsim.cli.pools.decide import _is_sick
+from zsim.planning.risk.api import risk
+from zsim.planning.risk.question import RiskInputs
 from zsim.prediction.answer.prediction import Prediction
 from zsim.scenario.model import Scenario
 
@@ -60,6 +62,38 @@ def test_compare_json_is_alone_on_stdout(
     assert zsim("compare raidz2x6 mirror2 --usable 20T --json --jobs 1", monkeypatch) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["p50_s"] for row in rows] == [61200.0, 61200.0]
+
+
+def test_compare_takes_what_is_known_of_failures(
+    asked: list[Scenario], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The chance is that of `zsim.risk`, and it is told what it rests on; any such flag shows it."""
+    pool = "raidz2x6 --drive-size 4TB --fill 60%"
+    assert zsim(f"compare {pool} --afr 2% --spare hot --no-latent --jobs 1 --json", monkeypatch) == 0
+    table = json.loads(capsys.readouterr().out)
+    inputs = RiskInputs(hours=61200.0, afr=0.02, spare="hot", latent=False)
+    known = risk("raidz2x6", inputs, drive_size="4TB", fill=0.6).per_year.vdev
+    assert table["rows"][0]["vdev_per_year"] == pytest.approx(known.p, rel=0.15)
+    words = "annual failure rate 2 %; no latent errors; spare hot"
+    assert table["notes"] == [f"Vdev lost in a year, with {words}."]
+    assert zsim(f"compare {pool} --risk --jobs 1", monkeypatch) == 0
+    assert "not stated (--afr)" in " ".join(capsys.readouterr().out.split())
+    assert zsim(f"compare {pool} --seed 3 --jobs 1", monkeypatch) == 0
+    assert "lost" not in capsys.readouterr().out
+
+
+def test_sizes_of_pools_written_as_those_of_drives_are_told(
+    asked: list[Scenario], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """500TB, as the labels of drives have it, are 550 of their TB: a tenth more than may be meant."""
+    assert zsim("compare raidz2x6 --usable 500TB --drive-size 24TB --fill 60% --jobs 1", monkeypatch) == 0
+    told = "--usable 500TB: sizes of pools are in powers of 1024, as zfs list has them: 550 TB of powers"
+    err = " ".join(capsys.readouterr().err.split())
+    assert told in err
+    assert "write 455T for 500TB of those" in err
+    for size in ("500T", "500TiB", "455T"):
+        assert zsim(f"compare raidz2x6 --usable {size} --drive-size 24TB --jobs 1", monkeypatch) == 0
+        assert "powers" not in capsys.readouterr().err
 
 
 def test_sweep_asks_for_every_combination(

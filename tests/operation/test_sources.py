@@ -251,7 +251,7 @@ def stub_pool(plane: ScriptedPlane, **tunables: int) -> Any:
         control=control, plane=plane, txg=control.txg, visit_end=0.0, on_tunables=[], phases=[],
         release=small().release.with_tunables(tunables), setup=SimpleNamespace(memory=20 * 100),
         standing_still=lambda: iter(()), slice_s=lambda seconds: seconds, txg_ended=lambda: None,
-        starts_again=lambda: False,
+        starts_again=lambda: False, note_visited=lambda: None,
     )  # fmt: skip
     pool.book = lambda phase, begin: pool.phases.append((phase, begin, plane.now))
     # The time of the pool is that of its plane.
@@ -356,8 +356,9 @@ def planes(setup: Any) -> dict[str, Any]:
     """Return what a data plane is asked to have room for."""
     asked: dict[str, Any] = {}
 
-    def made(model: Any, items: Any, **room: Any) -> None:
+    def made(model: Any, items: Any, **room: Any) -> Any:
         asked.update(room, model=model, items=items)
+        return SimpleNamespace(set_general=lambda name, value: asked.update({name: value}))
 
     blocks = WholeWork(setup).blocks
     blocks.setup = replace(setup, plane=made)
@@ -379,6 +380,9 @@ def test_a_plane_has_room_for_all_that_may_be_in_flight(release: str, blocks: in
     assert asked["leaf_slots"] == max(window.most_blocks(sizes) for window in windows)
     assert asked["above"] is None
     assert len(asked["client_items"]) == 0
+    rules, visits = asked["model"].scan, int((asked["blocks"].walk.code == OP_VISIT).sum())
+    pointers = len(asked["blocks"].setup.blocks)
+    assert asked["visit_s"] * max(1, visits) == pytest.approx(rules.pointer_s * pointers)
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -391,3 +395,20 @@ def test_clients_read_data_and_find_their_metadata_in_memory_but_after_an_import
     assert asked["above"] is None
     assert planes(replace(busy, imported=True))["above"] is not None
     assert planes(replace(setup, imported=True))["above"] is None
+
+
+def test_what_clients_were_answered_is_noted_once_all_metadata_are_visited() -> None:
+    """Of a scan with clients, by the end of the slice that visits the last of them."""
+    setup = small(blocks=400)
+    group = ClientModel(count=3, think_s=0.001, seed=1)
+    for clients in ((group,), ()):
+        run = Run(replace(setup, model=replace(setup.model, clients=clients)))
+        found = run.execute()
+        if not clients:
+            assert found.visited is None
+            continue
+        assert found.visited is not None
+        assert 0.0 < found.visited.time < found.end
+        every, before = (sum(count for count, _ in each.clients) for each in (found, found.visited))
+        assert 0 < before < every
+        assert found.visited.waits.sum() == before

@@ -319,7 +319,7 @@ ANSWERS: dict[str, Callable[[], Any]] = {
     "Tuning": lambda: Tuning("a mirror", 9.0, None, "linux", (), (), 16),
     "Validation": lambda: zsim.validate(["raidz_map_vectors"]),
 }
-READ_AGAIN = ("Prediction", "RiskAnswer", "FleetAnswer", "Table")
+READ_AGAIN = ("Prediction", "RiskAnswer", "FleetAnswer", "Table", "Validation")
 
 
 @pytest.mark.parametrize("name", ANSWERS)

@@ -60,14 +60,35 @@ def test_a_file_without_versions_is_its_base_with_a_few_lines(tmp_path: Path) ->
     own = tmp_path / "tuned.toml"
     base = load_release("openzfs-0.8")
     patched = next(name for name in base.tunables if base.tunables[name] != _first("openzfs-0.8", name))
-    entry = '{ value = 7, unit = "1", source = "our site", kind = "assumed" }'
-    own.write_text(f'base = "openzfs-0.8"\n[tunables]\nzfs_vdev_scrub_max_active = {entry}\n')
+    own.write_text(_own("zfs_vdev_scrub_max_active", '7, unit = "I/Os"'))
     mine = load_release(str(own))
     assert (mine.series, mine.version) == (base.series, base.version)
     assert mine.name == f"tuned ({base.name})"
     assert mine.tunables == {**base.tunables, "zfs_vdev_scrub_max_active": 7}
-    own.write_text(f'base = "openzfs-0.8"\n[tunables]\n{patched} = {entry}\n')
+    own.write_text(_own(patched, f'7, unit = "{base.details[patched].unit}"'))
     assert load_release(str(own)).tunables == {**base.tunables, patched: 7}
+
+
+def _own(name: str, value: str) -> str:
+    entry = f'{{ value = {value}, source = "our site", kind = "assumed" }}'
+    return f'base = "openzfs-0.8"\n[tunables]\n{name} = {entry}\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("zfs_vdev_scrub_max_actve", '7, unit = "I/Os"', "no such tunable; try zfs_vdev_scrub_max_active"),
+        ("zfs_scan_vdev_limit", '16, unit = "MiB"', "the unit is bytes per leaf here"),
+        ("zfs_vdev_scrub_max_active", '-7, unit = "I/Os"', r"it is a whole number from 0 \[I/Os\]"),
+        ("zfs_vdev_scrub_max_active", '2.5, unit = "I/Os"', r"it is a whole number from 0 \[I/Os\]"),
+    ],
+)
+def test_a_slip_in_a_file_of_ones_own_is_refused(tmp_path: Path, name: str, value: str, told: str) -> None:
+    """Each was passed over, or taken for a number of the other unit."""
+    own = tmp_path / "tuned.toml"
+    own.write_text(_own(name, value))
+    with pytest.raises(InputError, match=f"tuned.toml: tunables.*{told}"):
+        load_release(str(own))
 
 
 def _first(name: str, tunable: str) -> int:

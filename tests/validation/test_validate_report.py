@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,21 @@ def outcome() -> Validation:
         ),
     )
     return Validation(claims, summarise(claims))
+
+
+def test_a_validation_is_read_again_from_its_json(tmp_path: Path) -> None:
+    found = outcome()
+    found = replace(found, claims=(replace(found.claims[0], title="A run", why="a cache"), *found.claims[1:]))
+    found.save(tmp_path / "kept.json")
+    again = Validation.load(tmp_path / "kept.json")
+    assert again.claims == found.claims
+    assert (str(again), again.to_json(), again.passed) == (str(found), found.to_json(), found.passed)
+    again.save(tmp_path / "again.html")
+    found.save(tmp_path / "found.html")
+    assert (tmp_path / "again.html").read_text() == (tmp_path / "found.html").read_text()
+    for damaged in ('{"schema_version": 1}', '{"schema_version": 1, "cases": [{}], "summary": {"fail": 0}}'):
+        with pytest.raises(InputError, match=r"kept: cases is missing|kept: case is missing: every Claim"):
+            Validation.from_json(damaged, "kept")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
-from zsim.base.errors import InputError, is_unsafe, printable
+from zsim.base.errors import InputError, cut, is_unsafe, printable
 from zsim.cli.loudness import is_quiet, is_verbose, tell
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 PLAIN_WIDTH = 100  # of output that goes to a file or a pipe
 NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
+
+LIKE_A_DRIVE = re.compile(r"\b\d+(?:\.\d+)? ?[gtpe]b\b", re.ASCII | re.IGNORECASE)
+"""A size as makers of drives write it: what is meant may be powers of 1000."""
 
 Report = Callable[[float, str], None]
 """What a long computation calls now and then: the share done (0 to 1) and what it is doing."""
@@ -72,6 +75,28 @@ def harmless(line: str) -> str:
     """Return a line with colours, but with escapes for all else that could steer a terminal."""
     parts = COLOUR.split(line)
     return "".join(part if place % 2 else printable(part) for place, part in enumerate(parts))
+
+
+def tell_powers(option: str, text: str) -> None:
+    """Say how a size of a pool is read that is written as that of a drive: 500TB, in powers of 1024.
+
+    Parameters
+    ----------
+    option : str
+        What states it.
+    text : str
+        As it was written.
+    """
+    from zsim.base.units import format_bytes, format_drive_size, parse_bytes, parse_drive_size
+
+    written = LIKE_A_DRIVE.search(text)
+    if written is None:
+        return
+    read, meant = parse_bytes(written[0]), parse_drive_size(written[0])
+    notice(
+        f"{option} {cut(text, 60)}: sizes of pools are in powers of 1024, as zfs list has them: "
+        f"{format_drive_size(read)} of powers of 1000; write {format_bytes(meant)} for {written[0]} of those."
+    )
 
 
 def notice(text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, get_args
 
 import click
@@ -22,6 +22,29 @@ LAYOUTS = ("raidz1x", "raidz2x", "raidz3x", "mirror2", "mirror3", "draid2:8d:41c
 LOADS = ("random-read,rate=", "sequential-read,rate=", "sync-write,rate=", "async-write,rate=")
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def offering(values: Callable[[], Iterable[str]]) -> Completer:
+    """Return what completes a flag or argument by values that are looked up when a shell asks for them."""
+
+    def complete(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in values() if name.lower().startswith(begun.lower())]
+
+    return complete
+
+
+def of_failures(option: str) -> Iterable[str]:
+    """Return the values of a flag about failures and repairs: names of drive models, or words."""
+    from zsim.planning.risk import question
+    from zsim.planning.risk.reliability import models
+
+    if option == "--afr":
+        return models()
+    words: Mapping[str, Iterable[str]] = {
+        "--spare": question.SPARES, "--method": question.METHODS, "--overlap": question.DISCIPLINES,
+        "--correlation-law": question.LAWS, "--scrub": ("weekly", "monthly", "never"),
+    }  # fmt: skip
+    return words.get(option, ())
 
 
 def completer(field: str) -> Completer | None:

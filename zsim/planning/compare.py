@@ -109,7 +109,7 @@ def compare(
     rows = [_facts(_name(each), case, known(case)) for each, case in zip(asked, cases, strict=True)]
     places = [place for place in range(len(rows)) if place not in plain]
     repaired = [cases[place] for place in places]
-    without, notes = missing_of_all(repaired), unlike_repairs(repaired)
+    without, notes = missing_of_all(repaired), (*unlike_repairs(repaired), *_of_losses(risk, cases))
     same = {name: value for name, value in scenarios[0].stated().items() if name in common}
     sizes = {"drives": size.drives, "data_bytes": size.data}
     same |= {name: value for name, value in sizes.items() if all(row.get(name) == value for row in rows)}
@@ -209,6 +209,22 @@ def _chances(scenario: Scenario, risk: bool | RiskInputs, row: Row | None) -> Ro
     inputs = risk if isinstance(risk, RiskInputs) else None
     found = risk_of(pool, inputs, hours_of=hours).per_year.vdev
     return dict(zip(CHANCES, (found.p, found.low, found.high), strict=True))
+
+
+def _of_losses(risk: bool | RiskInputs, cases: Sequence[Case]) -> tuple[str, ...]:
+    """Return what the chances of loss rest on, in sentences; none where there are none."""
+    if risk is False:
+        return ()
+    from zsim.planning.risk.stated import stated_words
+
+    inputs = risk if isinstance(risk, RiskInputs) else RiskInputs()
+    words = "; ".join(stated_words(inputs))
+    found = [f"Vdev lost in a year, with {words}."] if words else []
+    if inputs.afr is None and inputs.mttf is None and all(case.scenario.drive is None for case in cases):
+        found.append(
+            "The chance of loss is a mean over annual failure rates: the drives' is not stated (--afr)."
+        )
+    return tuple(found)
 
 
 def _plain(

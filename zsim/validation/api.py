@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, Self, get_args
 
 from zsim.base.errors import InputError, check_function, check_jobs, check_kind, check_number
 from zsim.base.model_data import validation_directory
+from zsim.base.parsed import Parsed, table, tables
 from zsim.base.provenance import SCHEMA_VERSION
 from zsim.prediction.answer.frames import Rows
 from zsim.prediction.answer.output import FramedAnswer, PrintedAnswer, SavedAnswer
+from zsim.prediction.answer.stored import (
+    REMEDY,
+    LoadedAnswer,
+    check_version,
+    made_of,
+    refused_in_one_sentence,
+)
 from zsim.prediction.answer.tables import html_table
 from zsim.validation.discovery import discover, selected
 from zsim.validation.frame import Claim, Options, ValidationCase
@@ -28,7 +36,7 @@ Population = Literal["given", "recipe"]
 
 
 @dataclass(frozen=True, slots=True)
-class Validation(PrintedAnswer, SavedAnswer, FramedAnswer):
+class Validation(PrintedAnswer, SavedAnswer, LoadedAnswer, FramedAnswer):
     """All claims of a validation, and their summary.
 
     Attributes
@@ -40,6 +48,16 @@ class Validation(PrintedAnswer, SavedAnswer, FramedAnswer):
 
     claims: tuple[Claim, ...]
     summary: dict[str, object]
+
+    @classmethod
+    def from_dict(cls, data: object, origin: str = "answer") -> Self:
+        """Return the answer of which `to_dict` gave this; see `LoadedAnswer.from_dict`."""
+        known = check_version(data, origin)
+        summary, cases = table(known, "summary"), tables(known, "cases")
+        if not summary or not cases:
+            raise InputError(f"{origin}: cases", None, "a validation has some, and a summary", REMEDY)
+        with refused_in_one_sentence(origin):
+            return cls(tuple(made_of(Claim, _fields_of(each)) for each in cases), dict(summary))
 
     def __repr__(self) -> str:
         return f"<Validation: {wording.headline(self.summary)}>"
@@ -73,6 +91,14 @@ class Validation(PrintedAnswer, SavedAnswer, FramedAnswer):
     def __rich__(self) -> Group:
         """Return tables and sentences as a rich renderable."""
         return document.renderable(self.claims, self.summary)
+
+
+def _fields_of(claim: Parsed) -> dict[str, object]:
+    """Return the fields of a claim that `Claim.to_dict` gave; what it has no field for are its details."""
+    known = {each.name for each in fields(Claim)} - {"details"}
+    plain = {"category" if name == "class" else name: value for name, value in claim.items()}
+    details = {name: value for name, value in plain.items() if name not in known}
+    return {name: value for name, value in plain.items() if name in known} | {"details": details}
 
 
 def cases_of(names: Sequence[str] = (), paths: Iterable[str | Path] | None = None) -> list[ValidationCase]:

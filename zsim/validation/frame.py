@@ -164,6 +164,7 @@ class Claim:
             entry["experiment"] = self.experiment
         if self.category is not None:
             entry["class"] = self.category
+        entry |= {name: text for name, text in (("title", self.title), ("why", self.why)) if text}
         return entry | {name: finite(value) for name, value in self.details.items()}
 
 

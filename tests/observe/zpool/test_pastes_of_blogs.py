@@ -120,6 +120,8 @@ def test_where_no_form_tells_the_release_its_date_does(scan: str, more: str, rel
     found = import_pasted(text.replace("config:", f"{more}config:"))
     assert found.scenario.release == release
     assert any("the ZFS release is not shown" in note for note in found.notes) == (release is None)
+    beside = import_pasted(text, stated={"release"})
+    assert not any("release is" in note or "judging" in note for note in beside.notes)
 
 
 def test_what_an_expansion_copied_is_what_a_pool_held() -> None:

@@ -258,6 +258,26 @@ def test_the_command_goes_on_watching_where_a_status_or_a_line_of_its_log_is_mis
     assert last == "zsim: no scan is running on rpool any more"
 
 
+@pytest.mark.parametrize(
+    ("kept", "told"),
+    [
+        ((), "interrupted; the scan itself goes on"),
+        (("--log", "a"), "interrupted; the answers so far are in a"),
+    ],
+)
+def test_ctrl_c_ends_watching_and_says_what_is_kept(kept, told, tmp_path, monkeypatch, capsys):
+    """It said that nothing was written, beside the log that it had written."""
+
+    def interrupted(*_args, **_more):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("zsim.planning.eta.watching.watched", interrupted)
+    assert main(["eta", "--pool", "rpool", "--watch", "60", *kept]) == 130
+    assert capsys.readouterr().err == f"zsim: {told}\n"
+
+
 def test_a_pool_is_asked_without_a_shell(tmp_path, monkeypatch):
     fake = tmp_path / "zpool"
     fake.write_text(f"#!/bin/sh\necho \"$@\" > {tmp_path}/asked\nprintf 'status'\n")

@@ -171,7 +171,7 @@ def answer(gone: float | None, low: float, middle: float, high: float, **more: A
 
 def bar(*times: Any) -> str:
     class Told(SimpleNamespace):
-        def __str__(self) -> str:
+        def __rich__(self) -> str:
             return "the answer"
 
     left = Span(*times[1:])
@@ -180,11 +180,13 @@ def bar(*times: Any) -> str:
 
 
 def test_the_bar_has_what_is_gone_a_gap_and_the_interval_with_its_median() -> None:
-    """Sixty cells of a minute each: ten are gone, the end lies 20 to 50 minutes away, in the middle 30."""
-    found = bar(600.0, 1200.0, 1800.0, 3000.0)
-    assert found == f"[{'█' * 10}{' ' * 20}{'░' * 10}│{'░' * 19}] 20 min to 50 min to go"
-    assert bar(None, 0.0, 1800.0, 3600.0) == f"[{'░' * 30}│{'░' * 29}] 0 s to 1 h to go"
-    assert len(bar(0.0, 0.0, 0.0, 0.0).split("]")[0]) == 61
+    """Forty cells of a minute each: ten are gone, the end lies 10 to 30 minutes away, in the middle 20."""
+    found = bar(600.0, 600.0, 1200.0, 1800.0)
+    assert found == f"[{'█' * 10}{' ' * 10}{'░' * 10}│{'░' * 9}] 10 min to 30 min to go"
+    assert bar(None, 0.0, 1200.0, 2400.0) == f"[{'░' * 20}│{'░' * 19}] 0 s to 40 min to go"
+    assert len(bar(0.0, 0.0, 0.0, 0.0).split("]")[0]) == 41
+    longest = bar(1e5, 86400.0 * 10 - 3600.0, 86400.0 * 20, 86400.0 * 30 - 3600.0)
+    assert len(longest) <= 80
 
 
 def test_of_many_statuses_every_second_one_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,6 +143,8 @@ def test_a_file_of_one_s_own_is_read_and_its_mistakes_are_named(tmp_path: Path) 
         ("mean = { value = 8388608", "mean = { value = 88", "between low and high"),
         ('shape = "lognormal"', 'shape = "normal"', "one of"),
         ("sigma = { value = 2.0", "sigma = { value = 1e13", "at most 10"),
+        ("removed = { value = 0.08", "removed = { value = 8", "at most 1 .a share of 1: all of it"),
+        ("rounds = { value = 4", "rounds = { value = 1000000000", "at most 1,000"),
     ]:
         bad = tmp_path / f"bad{len(words)}.toml"
         bad.write_text(text.replace(old, new), encoding="utf-8")

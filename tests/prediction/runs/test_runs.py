@@ -213,6 +213,23 @@ def test_threads_are_clients_as_they_are() -> None:
     assert (group.count, group.think_s) == (7, 2.0)
 
 
+@pytest.mark.parametrize(
+    ("small", "whole"),
+    [
+        ("sequential-read,rate=160,size=128K", "sequential-read,rate=20,size=1M"),
+        ("sequential-read,threads=7,think=1s,size=128K", "sequential-read,threads=7,think=8s,size=1M"),
+    ],
+)
+def test_a_stream_fetches_each_record_once_however_small_its_requests(small: str, whole: str) -> None:
+    """Each request fetched a record of its own: eight times what was stated of records of 1M."""
+    few, many = (client_groups(case(load=[load], recordsize="1M"), 1) for load in (small, whole))
+    assert few == many
+    blocks = [group.blocks for group in client_groups(case(load=[whole], recordsize="128K"), 1)]
+    assert blocks == [8]
+    random = client_groups(case(load=["random-read,rate=160,size=128K"], recordsize="1M"), 1)
+    assert random[0].count == 80
+
+
 def test_asynchronous_writes_have_no_client_but_a_rate() -> None:
     one = case(load=["async-write,threads=4,think=2s,size=1M"])
     assert client_groups(one, 1) == ()

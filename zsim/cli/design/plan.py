@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import answer_options, exclusive, hand_over, number, progress, whole_number
+from zsim.cli.common import answer_options, exclusive, hand_over, number, progress, tell_powers, whole_number
+from zsim.cli.completion import offering
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.design.risk import ABOUT_RISK, inputs_from, risk_options
 from zsim.cli.flags import Given, is_layout, scenario_options, stated_fields, word
+from zsim.cli.flags import words as words_of
 from zsim.cli.help import GroupedCommand
 from zsim.scenario.words import in_words
 
@@ -72,6 +74,7 @@ FIND = ("layouts", "width", "fill", "worth")
     metavar="WHAT",
     default="layouts",
     help="What to find: layouts, width, fill or worth (what improves a layout).",
+    shell_complete=offering(lambda: FIND),
 )
 @click.option("--jobs", metavar="N", help="Number of processes; by default one per core.")
 @click.option("--store", metavar="FILE.sqlite", help="Keep what was simulated, and reuse it.")
@@ -92,6 +95,9 @@ def command(
         given["layout"] = words[0]
     elif words:
         _take_words(" ".join(words), given)
+    tell_powers("--usable", word(given, "usable") or "")
+    for condition in words_of(given, "require"):
+        tell_powers("--require", condition if condition.lstrip().startswith("usable") else "")
     question = {name: given.pop(name) for name in POOL}
     find, require, sort = str(given.pop("find")), given.pop("require"), word(given, "sort")
     del given["sort"]

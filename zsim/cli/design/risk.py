@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import click
 from zsim.base.errors import InputError
 from zsim.base.units import HOUR, YEAR
 from zsim.cli.common import answer_options, hand_over, number, plain_number, progress, show_assumed_of
+from zsim.cli.completion import of_failures, offering
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import (
     Command,
@@ -62,12 +64,25 @@ ABOUT_RISK = {
     ),
 }  # fmt: skip
 """Their group in the help of a command."""
+OF_ONE_ANSWER = ("hours", "mttr", "years", "method")
+"""What means nothing where the repairs of many pools are predicted, and the chance within a year is told."""
 
 
 def risk_options(command: Command) -> Command:
     """Add the flags about failures and repairs to a command."""
+    return _with_options(command, ())
+
+
+def risk_options_of_rows(command: Command) -> Command:
+    """Add the flags about failures, without those that fix the repair or the horizon."""
+    return _with_options(command, OF_ONE_ANSWER)
+
+
+def _with_options(command: Command, without: tuple[str, ...]) -> Command:
     for option, metavar, words in reversed(OPTIONS):
-        command = click.option(option, metavar=metavar, help=words)(command)
+        if option[2:] not in without:
+            offered = offering(partial(of_failures, option))
+            command = click.option(option, metavar=metavar, help=words, shell_complete=offered)(command)
     latent = click.option("--latent/--no-latent", default=True, help="Include latent errors, or not.")
     erc = click.option(
         "--no-erc", is_flag=True, help="Drives retry a bad sector for minutes; the same as --erc none."
@@ -205,7 +220,7 @@ def inputs_from(given: dict[str, object]) -> RiskInputs:
     names = [option[2:].replace("-", "_") for option, _, _ in OPTIONS]
     flags = {name: word(given, name) for name in names}
     for name in names:
-        del given[name]
+        given.pop(name, None)
     found: dict[str, object] = {"latent": given.pop("latent"), "erc": not given.pop("no_erc")}
     for name in ("hours", "mttf", "mttr", "detect"):
         found[name] = hours(flags[name], name)

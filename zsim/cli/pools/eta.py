@@ -197,7 +197,11 @@ def watch_pool(
         notice(f"{error.allowed}; the next attempt is in {every} s")
 
     answers = watched(pool, float(every), files=files, overrides=overrides, stated=stated, missed=missed)
-    with live() as redraw:
+    kept = [each for each in (log, prometheus) if each is not None]
+    with (
+        until_interrupted(f"; the answers so far are in {' and '.join(kept)}" if kept else ""),
+        live() as redraw,
+    ):
         for number, answer in enumerate(answers):
             try:
                 keep(answer, log, prometheus)
@@ -210,6 +214,16 @@ def watch_pool(
             else:
                 echo(escaped(log_line(answer)))
     notice(f"no scan is running on {pool} any more")
+
+
+@contextlib.contextmanager
+def until_interrupted(kept: str) -> Iterator[None]:
+    """On Ctrl-C, which is how watching ends, say what is left of it."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        stop.go_on = kept or "; the scan itself goes on"  # type: ignore[attr-defined]
+        raise
 
 
 @contextlib.contextmanager

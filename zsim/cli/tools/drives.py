@@ -11,6 +11,7 @@ import click
 from zsim.base.errors import InputError
 from zsim.base.units import format_percent
 from zsim.cli.common import json_option, notice, print_json, progress, show
+from zsim.cli.completion import completer
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -59,7 +60,7 @@ def list_command(as_json: bool) -> None:
 
 
 @command.command("show", short_help="Show the numbers of a drive, with their sources.")
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME", shell_complete=completer("drive"))
 @click.option("--drive-size", metavar="SIZE", help="Scale a generic drive to this capacity, such as 4TB.")
 @json_option
 def show_command(name: str, drive_size: str | None, as_json: bool) -> None:
@@ -83,7 +84,7 @@ def show_command(name: str, drive_size: str | None, as_json: bool) -> None:
 
 
 @command.command("plot", short_help="Draw zones, seeks and random reads of a drive.")
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME", shell_complete=completer("drive"))
 @click.option("-o", "--output", metavar="FILE", help="FILE.svg, .png or .pdf; by default NAME.svg.")
 def plot_command(name: str, output: str | None) -> None:
     """Draw the zone profile, the seek curve and the random reads per second by queue depth."""

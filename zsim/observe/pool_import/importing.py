@@ -255,7 +255,10 @@ def import_files(
     known = {*stated, *names_set(overrides)}
     outputs = _outputs(files, pool)
     outputs.layout_beside = _layout_beside(stated, overrides)
+    noted = len(outputs.notes)
     find_release(outputs)
+    if known & {"release", "product"}:
+        del outputs.notes[noted:]  # what is assumed or judged of it is not what is used
     tops = find_layout(outputs)
     find_drives(outputs)
     find_space(outputs, tops)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 SECONDS_ALLOWED = 60.0
 MOST_STATUSES = 40
 """That are kept: of more, every second one."""
-BAR = 60
+BAR = 40
+"""Cells of the bar: with the time to go behind it, it fits a terminal of 80 columns."""
 
 
 def status_of(pool: str) -> str:
@@ -174,4 +175,4 @@ def bar(answer: Eta) -> Group:
         "█" if cell < gone else " " if cell < early else "│" if cell == middle else "░" for cell in range(BAR)
     ]
     interval = f"{format_duration(answer.remaining_s.p10)} to {format_duration(answer.remaining_s.p90)} to go"
-    return Group(Text(f"[{''.join(cells)}] {interval}"), Text(str(answer)))
+    return Group(Text(f"[{''.join(cells)}] {interval}"), answer.__rich__())

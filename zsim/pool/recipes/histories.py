@@ -139,7 +139,12 @@ def _load(name: str, _state: str) -> History:
 
 
 def _history(data: Mapping[str, object], path: Path) -> History:
-    ageing = {key: _number(data, f"ageing.{key}", path, unit) for key, unit in _AGEING.items()}
+    ageing = {key: _number(data, f"ageing.{key}", path, "1") for key in _MOST_OF_AGEING}
+    for key, most in _MOST_OF_AGEING.items():
+        if ageing[key] > most:
+            allowed, share = f"it is at most {most:,.0f}", " (a share of 1: all of it in every round)"
+            allowed += share if most == 1 else ""
+            raise InputError(f"{path.name}: ageing.{key}", f"{ageing[key]:.12g}", allowed, "put it right")
     shortest, longest = _numbers(data, "ageing.run", path, "records", 2)
     return History(
         name=model_data.text_of(data, "name", path),
@@ -159,7 +164,8 @@ def _history(data: Mapping[str, object], path: Path) -> History:
 
 MOST_SIGMA = 10.0
 """At this, sizes one standard deviation apart differ 22,000 times: all files are as `low` or `high`."""
-_AGEING = {"rounds": "1", "overwritten": "1", "removed": "1", "datasets": "1", "snapshots": "1"}
+_MOST_OF_AGEING = {"rounds": 1000, "overwritten": 1, "removed": 1, "datasets": 1000, "snapshots": 1000}
+"""What is larger is a slip: every round is simulated, and each dataset and snapshot takes memory."""
 
 
 def history_names() -> tuple[str, ...]:

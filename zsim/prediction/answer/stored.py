@@ -111,5 +111,7 @@ def refused_in_one_sentence(origin: str) -> Iterator[None]:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "missing":
+            raise InputError(f"{origin}: {field}", None, f"every {error.title} has it", REMEDY) from error
         allowed = f"a value of which zsim does not say '{first['msg']}'"
         raise InputError(f"{origin}: {field}", first["input"], allowed, "compute it again") from error

@@ -37,16 +37,18 @@ SEED_STEP = 104_729
 def client_groups(case: Case, seed: int) -> tuple[ClientModel, ...]:
     """Return the foreground clients: threads as stated, or enough of them to make the rate.
 
-    Reads fetch whole records, as the checksum wants; asynchronous writes have no client that waits.
+    Reads fetch whole records, as the checksum wants, and a stream each of them once: requests smaller than a
+    record are answered from the one that is in memory.  Asynchronous writes have no client that waits.
     """
     groups = []
     for number, load in enumerate(load for load in case.load if load.kind != "async-write"):
         size = request_bytes(load, case)
         unit = LARGEST_LOG_BLOCK if load.kind == "sync-write" else case.usual_record
+        fetched = min(1.0, size / unit) if load.kind == "sequential-read" else 1.0  # records a request
         if load.threads is not None:
-            count, think = load.threads, float(load.think or 0.0)
+            count, think = load.threads, float(load.think or 0.0) / fetched
         else:
-            rate = float(load.rate or 0.0)
+            rate = float(load.rate or 0.0) * fetched
             count = min(MOST_CLIENTS, max(2, math.ceil(rate * CLIENT_CYCLE_S)))
             think = max(0.0, count / rate - CLIENT_READ_S)
         groups.append(

@@ -27,8 +27,9 @@ def load_complete(path: Path, depth: int = 0) -> dict[str, object]:
     Raises
     ------
     InputError
-        When the base is no release of the catalogue or is based on this one, or when something is removed
-        that the base does not have.
+        When the base is no release of the catalogue or is based on this one, when something is removed
+        that the base does not have, or when a file without versions sets a tunable that its base does not
+        have, or in another unit.
     """
     data = model_data.load_toml(path)
     if "base" not in data:
@@ -37,6 +38,7 @@ def load_complete(path: Path, depth: int = 0) -> dict[str, object]:
     tables = {name: {**_inherited(base, data, name, path), **table(data, name)} for name in TABLES}
     shared = {"platform": base["platform"], "year": base["year"]}
     if "first" not in data:
+        _check_tunables(base, data, path)
         shared |= {name: base[name] for name in VERSIONS} | {"patch": _patches(base, data)}
     return shared | data | tables
 
@@ -56,6 +58,17 @@ def _patches(base: Mapping[str, object], data: Mapping[str, object]) -> list[dic
         }
         for patch in tables_of(base, "patch")
     ]
+
+
+def _check_tunables(base: Mapping[str, object], data: Mapping[str, object], path: Path) -> None:
+    """Refuse a tunable that the base has at none of its patch levels, or a number in another unit."""
+    patches = [table(patch, "tunables") for patch in tables_of(base, "patch")]
+    known = {name: entry for each in (*patches, table(base, "tunables")) for name, entry in each.items()}
+    for name in table(data, "tunables"):
+        if name not in known:
+            allowed = f"{text(base, 'name')} has no such tunable"
+            raise InputError(f"{path.name}: tunables", name, allowed, model_data.suggest(name, known))
+        model_data.quantity_of(data, f"tunables.{name}", path, text(table(known, name), "unit"))
 
 
 def _base_of(data: Mapping[str, object], path: Path, depth: int) -> dict[str, object]:

@@ -524,7 +524,13 @@ def _title(path: Path, version: str) -> str:
 
 
 def _quantities(data: Mapping[str, object], path: Path) -> dict[str, Quantity]:
-    return {key: model_data.quantity_of(data, f"tunables.{key}", path) for key in table(data, "tunables")}
+    found = {key: model_data.quantity_of(data, f"tunables.{key}", path) for key in table(data, "tunables")}
+    for key, quantity in found.items():
+        value: object = quantity.value
+        if not isinstance(value, int | float) or value != int(value) or not 0 <= value < 2**63:
+            allowed = f"it is a whole number from 0 [{quantity.unit}]"
+            raise InputError(f"{path.name}: tunables.{key}.value", value, allowed, "correct it")
+    return found
 
 
 def _choice(data: Mapping[str, object], dotted: str, path: Path, key: str) -> object:
