@@ -112,7 +112,8 @@ def wait_until(holds: Any, seconds: float) -> bool:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
 def test_no_worker_outlives_its_sweep(number: signal.Signals, tmp_path: Path) -> None:
     store = tmp_path / "s.jsonl"
-    words = [sys.executable, "-c", START, *SWEEP, "--store", str(store)]
+    table = tmp_path / "t.csv"
+    words = [sys.executable, "-c", START, *SWEEP, "--store", str(store), "-o", str(table)]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert wait_until(store.exists, 240)
         workers = children_of(process.pid)
@@ -125,4 +126,6 @@ def test_no_worker_outlives_its_sweep(number: signal.Signals, tmp_path: Path) ->
             assert time.monotonic() - begun < 5, "2 s where nothing else runs"
             assert process.returncode == 130
             assert f"finished answers are kept in {store}" in err
+            assert f"and writes {table} at its end" in err
+            assert not table.exists()
             assert store.read_text().endswith("\n")

@@ -546,7 +546,7 @@ def test_a_decision_needs_a_choice_and_a_question_that_can_be_answered() -> None
     for question in ({"reboot": True}, {"replace_too": 1}):
         with pytest.raises(InputError, match="no running pass whose progress is known"):
             decide(plan(), **question)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="one question at a time"):
+    with pytest.raises(InputError, match="^--reboot beside --replace-too .* one question at a time"):
         decide(running(), reboot=True, replace_too=1)
 
 

@@ -102,7 +102,9 @@ def command(
     axes = axes_of(width, parity, stated_fields(given), {flag.field for flag in FLAGS}) | more_axes(axis)
     again = "no file was written; with --store FILE.jsonl it can be resumed"
     if store:
+        later = [each for each in (output, plot, report) if each is not None]
         again = f"finished answers are kept in {store}: the same command continues from there"
+        again += f", and writes {' and '.join(later)} at its end" if later else ""
     with known_so_far(as_json, f"; {again}"), announced_compilation(), progress("sweeping") as on_progress:
         table = studied(store, axes, shard, dask, workers, on_progress, refine)
     hand_over_table(table, as_json, output, plot, report)

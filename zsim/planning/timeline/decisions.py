@@ -298,7 +298,7 @@ def _now(plan: Plan, replace_too: int | None, reboot: bool) -> Plan:
     """Return the state now; refuse a question that it leaves without an answer."""
     if reboot and replace_too is not None:
         allowed = "one question at a time: its alternatives must do the same in the end"
-        raise InputError("--reboot", reboot, allowed, "leave out --reboot or --replace-too")
+        raise InputError("--reboot beside --replace-too", replace_too, allowed, "leave out one of them")
     now = cleaned(plan)
     if (reboot or replace_too is not None) and now.running is None:
         allowed = "the input shows no running pass whose progress is known"
