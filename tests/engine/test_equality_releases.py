@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.reference.plane import ReferencePlane
+from zsim.operation.result import ClientAnswers
 from zsim.operation.rules import queue_rules, scan_rules
 from zsim.operation.run import Run, RunResult, RunSetup
 from zsim.operation.txg import TxgRules
@@ -94,6 +95,9 @@ def run(setup: RunSetup, engine: Any) -> RunResult:
 
 
 def same_bits(left: Any, right: Any) -> bool:
+    if isinstance(left, ClientAnswers) and isinstance(right, ClientAnswers):
+        names = [field.name for field in fields(ClientAnswers)]
+        return all(same_bits(getattr(left, name), getattr(right, name)) for name in names)
     if isinstance(left, dict):
         return left.keys() == right.keys() and all(same_bits(left[name], right[name]) for name in left)
     return np.array_equal(left, right) if isinstance(left, np.ndarray) else bool(left == right)

@@ -279,6 +279,8 @@ class CompiledPlane:
         """Let the scan run until `pause_at` [s]."""
         states = self.memory.streams["state"]
         states[states == STREAM_PAUSED] = STREAM_READY
+        # What a thread did on its way up is done: else a short slice might hold nothing but that.
+        self.memory.streams["free_at"] = np.minimum(self.memory.streams["free_at"], self.now)
         self.set_general("pause_at", pause_at)
         self.set_general("running", 1)
 

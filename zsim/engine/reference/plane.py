@@ -291,6 +291,7 @@ class ReferencePlane:
     def resume(self, pause_at: float) -> None:
         """Let the scan run until `pause_at` [s]."""
         for stream in self.streams:
+            stream.free_at = min(stream.free_at, self.now)
             if stream.state == STREAM_PAUSED:
                 stream.state = STREAM_READY
         self.shared.pause_at = pause_at
