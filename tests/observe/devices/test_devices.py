@@ -377,7 +377,7 @@ def test_nvme_drives_of_which_one_is_gone_are_known_by_those_that_are_listed():
         f"NAME    MODEL                    SIZE ROTA\nnvme0n1 Samsung SSD 980 PRO 1TB 931.5G    0\n{disks}"
     )
     stated = import_pasted(gone(*names) + listed).scenario.stated()
-    assert (stated["drive"], stated["drive_size"]) == ("generic-nvme-ssd", 10**12)
+    assert (stated["drive"], stated["drive_size"]) == ("980-pro-1tb", 1_000_204_886_016)
 
 
 def test_a_drive_that_is_gone_leaves_it_open_which_of_two_models_the_pool_has():
