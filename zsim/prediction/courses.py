@@ -53,7 +53,7 @@ from zsim.prediction.progress.course import (
 )
 from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.progress.open_share import with_share
-from zsim.prediction.runs.member import MemberResult, whole_setup
+from zsim.prediction.runs.member import MemberResult, population_setup, whole_setup
 from zsim.prediction.runs.one_tile import is_tile, run_pool
 from zsim.prediction.summary import busiest, totals, transfer_s
 from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
@@ -271,8 +271,7 @@ def _whole_course(
     if drive_of is not None:
         leaves = [replace(leaf, drive=drive_of(place)) for place, leaf in enumerate(model.leaves)]
         model = replace(model, leaves=tuple(leaves))
-    known = whole_setup(world, pool.table, model)
-    setup = replace(known, visited=pool.visited, asked=pool.asked, walked=pool.walked, records=RECORDS)
+    setup = replace(population_setup(world, pool, pool.table, model), records=RECORDS)
     result = Run(setup).finish()
     shown = MemberResult(result.end, 0.0, 0.0, 0.0, pool.scale, result, model)
     return whole_course(world, member, pool, shown, are_drives_known=drive_of is not None)

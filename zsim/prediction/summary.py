@@ -154,7 +154,9 @@ def _stand_for(result: MemberResult) -> NDArray[np.float64]:
         for vdev in model.vdevs
         if vdev.alloc_class == NORMAL and not vdev.damaged
     ]
-    run = [leaves for leaves in others if any(_used(result, leaf) for leaf in leaves)]
+    rows = result.run.leaves
+    used = rows["scan_reads"] + rows["scan_writes"] > 0
+    run = [leaves for leaves in others if used[leaves].any()]
     for leaves in run:
         found[leaves] = len(others) / len(run)
     return found

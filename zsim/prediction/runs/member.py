@@ -201,13 +201,16 @@ def setup_of(case: Case, pool: WorldPopulation, model: PlaneModel) -> RunSetup:
         Limits that grow with the pool, and the memory of the host, are divided by its scale [bytes].
     """
     return replace(
-        whole_setup(case, pool.table, model),
-        visited=pool.visited,
-        asked=pool.asked,
+        population_setup(case, pool, pool.table, model),
         release=scaled_limits(case.release, pool.scale),
         memory=int(case.memory / (pool.scale * pool.collected(case.operation))),
-        walked=pool.walked,
     )
+
+
+def population_setup(case: Case, pool: WorldPopulation, blocks: BlockTable, model: PlaneModel) -> RunSetup:
+    """Return the run of a population whose blocks lie as in `blocks`; limits and memory are the pool's."""
+    setup = whole_setup(case, blocks, model)
+    return replace(setup, visited=pool.visited, asked=pool.asked, walked=pool.walked)
 
 
 def whole_setup(case: Case, blocks: BlockTable, model: PlaneModel) -> RunSetup:

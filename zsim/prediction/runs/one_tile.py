@@ -22,7 +22,7 @@ from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.population import WorldPopulation, in_heaps, miniature
 from zsim.prediction.inputs.room import make_room
 from zsim.prediction.runs.giving_way import run_giving_way
-from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup
+from zsim.prediction.runs.member import MemberResult, population_setup, run_member, share_correction
 from zsim.prediction.runs.sampling.rounds import ScanMemory
 from zsim.prediction.runs.sampling.run import SampledRun
 from zsim.prediction.runs.sampling.windows import WindowPlan
@@ -191,8 +191,7 @@ def tile_setup(case: Case, model: PlaneModel, pool: WorldPopulation) -> RunSetup
         Limits are those of the pool: the tile is a part of it, not a smaller pool.
     """
     part = case.scenario.block_list is None and not is_whole(case, pool)
-    setup = whole_setup(case, _placed(case, pool), model)
-    return replace(setup, visited=pool.visited, asked=pool.asked, part=part, walked=pool.walked)
+    return replace(population_setup(case, pool, _placed(case, pool), model), part=part)
 
 
 def _placed(case: Case, pool: WorldPopulation) -> BlockTable:
