@@ -36,6 +36,7 @@ from zsim.prediction.answer.records import (
 )
 from zsim.prediction.inputs.processor import shares_host
 from zsim.prediction.missing import missing, missing_ports, record_span
+from zsim.prediction.notes import of_slices
 from zsim.prediction.other_ways import alternatives, scrub_share
 from zsim.prediction.paired import PairedMedians, paired_medians, with_write_cache_s, without_links_s
 from zsim.prediction.runs.advice import WORTH_SAYING, WRITE_CACHE_ON, advice, most_saved_first
@@ -49,6 +50,7 @@ from zsim.prediction.runs.what_if import (
 )
 from zsim.prediction.simulated import simulated, stated
 from zsim.prediction.summary import (
+    IN_FLIGHT,
     IDLE,
     bottleneck,
     breakdown,
@@ -193,7 +195,7 @@ def _prediction(
     without = _without(case, baseline, lost_s, portion)
     limit = limiting(result, without, middle)
     apart = any(each.sets_pace for each in sick)
-    held_up = bottleneck(result, without, limit, apart=apart)
+    held_up = bottleneck(result, without, limit, apart=apart, waits_for=of_slices(case) or IN_FLIGHT)
     notes, evidence = _of_evidence(work)
     found = Prediction(
         subject=subject(case),

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from zsim.base.units import format_fraction
 from zsim.case.case import Case
+from zsim.vdevs.draid import ROW_HEIGHT, draid_slice_rows
+
+TWO_SPARES = 2
 
 
 def of_sitting(case: Case) -> str:
@@ -32,4 +35,24 @@ def of_no_room(case: Case, uses: Sequence[str]) -> str:
     return (
         f"{len(uses)} possible {pools} ({' and '.join(sorted(set(uses)))}) {are} not simulated: "
         f"{format_fraction(case.fill)} full, {have} no hole large enough for the next block{remedy}"
+    )
+
+
+def of_slices(case: Case) -> str:
+    """Return that the repaired data go to one drive at a time; empty where a rebuild writes to several.
+
+    All rows of a slice have the same spare drive, and only what is in flight reaches the next slice
+    (OpenZFS vdev_draid.c:vdev_draid_map_alloc_row, vdev_rebuild.c:vdev_rebuild_thread).
+    """
+    vdev = case.layout.vdevs[0]
+    if not (case.onto_spare and case.operation == "rebuild") or vdev.spares == 0:
+        return ""
+    columns = vdev.data + vdev.parity
+    rows = draid_slice_rows(vdev.data, vdev.parity, vdev.children, vdev.spares)
+    in_flight = case.release.tunables["zfs_rebuild_vdev_limit"] * vdev.children // columns
+    if rows * ROW_HEIGHT * TWO_SPARES <= in_flight:
+        return ""
+    return (
+        f"the repaired data of {rows} rows of 16 MiB go to the same drive before the next one takes its turn; "
+        f"children less spares that are a multiple of {columns} would change the drive with each row"
     )

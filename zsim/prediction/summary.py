@@ -51,6 +51,7 @@ NAMES = {
     OTHER_VDEVS: "the drives of the other vdevs",
     SPECIAL_VDEVS: "the drives of the special vdevs",
 }
+IN_FLIGHT = "the scan keeps a limited number of blocks in flight, and waits for them"
 REMAINING = "the remaining drives"
 """Of a dRAID, which are read and written where a distributed spare takes a drive's place."""
 STAYING = "the drives of the vdevs that stay"
@@ -233,12 +234,17 @@ def limiting(result: MemberResult, without: Mapping[str, float], middle_s: float
 
 
 def bottleneck(
-    result: MemberResult, without: Mapping[str, float], named: str | None, *, apart: bool = True
+    result: MemberResult,
+    without: Mapping[str, float],
+    named: str | None,
+    *,
+    apart: bool = True,
+    waits_for: str = IN_FLIGHT,
 ) -> Bottleneck:
     """Return the resource that sets the pace, in words: the kind that `limiting` names.
 
     How busy it is, is the figure of its row of `leaf_rows`; of a shared link its own.  `apart`: whether a
-    slow drive is named alone, which holds up its peers.
+    slow drive is named alone, which holds up its peers.  `waits_for`: why drives are not saturated.
     """
     kind, share, number = busiest(result, named)
     if kind == "link":
@@ -256,7 +262,7 @@ def bottleneck(
             row.utilisation,
         )
         if share < SATURATED:
-            why += "; not saturated: the scan keeps a limited number of blocks in flight, and waits for them"
+            why += f"; not saturated: {waits_for}"
     if named is None:
         return Bottleneck(
             resource=f"no single one: {name} {_are(name)} the busiest",

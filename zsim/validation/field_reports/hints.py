@@ -15,6 +15,7 @@ USES: tuple[tuple[str, str], ...] = (
     (r"small\b.{0,24}\bfiles|\binodes\b|\blog (server|files)|thumbnails|source trees", "small-files"),
     (r"maildir|mail (store|server)", "maildir"),
     (r"database|postgres|mysql", "database"),
+    (r"\bVM images?\b|images of (?:VMs|virtual machines)|\bqcow2?\b|\bVMDKs?\b|\bNFS datastore", "vm-images"),
     (r"\bVMs?\b|virtual machine|hypervisor|Proxmox|\bzvols?\b|iSCSI", "vm-host"),
     (r"hosting|containers?\b", "small-files"),
     (r"backup", "backup-target"),
