@@ -17,7 +17,9 @@ def slices(layout: str, **stated: object) -> str:
     ("layout", "rows"),
     [("draid2:8d:24c:1s", 10), ("draid2:8d:24c:2s", 5), ("draid2:8d:32c:1s", 10), ("draid1:4d:11c:1s", None)],
 )
-def test_a_rebuild_onto_one_spare_drive_at_a_time_says_for_how_many_rows(layout: str, rows: int | None) -> None:
+def test_a_rebuild_onto_one_spare_drive_at_a_time_says_for_how_many_rows(
+    layout: str, rows: int | None
+) -> None:
     assert slices(layout)[:36] == (f"the repaired data of {rows} rows of 16 MiB go"[:36] if rows else "")
 
 

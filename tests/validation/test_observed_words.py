@@ -23,6 +23,7 @@ from zsim.validation.field_reports.drives import (
     slowest,
     written_bytes,
 )
+from zsim.validation.field_reports.hints import use_of
 from zsim.validation.field_reports.layout_words import layout_text
 from zsim.validation.field_reports.layouts import combined
 
@@ -411,3 +412,17 @@ def test_several_layouts_give_one_wide_answer() -> None:
         [(1.0, 2.0, 4.0), (30.0, 40.0, 90.0), (5.0, 6.0, 7.0)]
     )]  # fmt: skip
     assert combined(answers) == {"resilver_s": {"p10": 1.0, "p50": 6.0, "p90": 90.0}, "n": 2}
+
+
+@pytest.mark.parametrize(
+    ("notes", "use"),
+    [
+        ("VM images; four drives on one card", "vm-images"),
+        ("an NFS datastore", "vm-images"),
+        ("qcow2 files of a hypervisor", "vm-images"),
+        ("Proxmox, zvols for VMs", "vm-host"),
+        ("disk images of old computers", None),
+    ],
+)
+def test_images_of_virtual_machines_are_files_and_machines_have_volumes(notes: str, use: str | None) -> None:
+    assert use_of(UNSTATED | {"notes": notes}, None) == use

@@ -50,8 +50,8 @@ from zsim.prediction.runs.what_if import (
 )
 from zsim.prediction.simulated import simulated, stated
 from zsim.prediction.summary import (
-    IN_FLIGHT,
     IDLE,
+    IN_FLIGHT,
     bottleneck,
     breakdown,
     breakdown_of,

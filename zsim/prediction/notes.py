@@ -53,6 +53,6 @@ def of_slices(case: Case) -> str:
     if rows * ROW_HEIGHT * TWO_SPARES <= in_flight:
         return ""
     return (
-        f"the repaired data of {rows} rows of 16 MiB go to the same drive before the next one takes its turn; "
-        f"children less spares that are a multiple of {columns} would change the drive with each row"
+        f"the repaired data of {rows} rows of 16 MiB go to the same drive before the next one takes its "
+        f"turn; children less spares that are a multiple of {columns} would change the drive with each row"
     )

@@ -23,7 +23,9 @@ from zsim.prediction.answer.brief import brief_text
 from zsim.prediction.answer.records import Alternative, Quantiles
 from zsim.prediction.api import Portion, case_of, predict, predict_case
 from zsim.prediction.inputs.clients import (
+    CLIENT_READ_S,
     LARGEST_LOG_BLOCK,
+    READ_AHEAD,
     Now,
     client_groups,
     has_hours,
@@ -209,8 +211,23 @@ def test_a_request_is_a_record_unless_stated() -> None:
 
 
 def test_threads_are_clients_as_they_are() -> None:
-    (group,) = client_groups(case(load=["sequential-read,threads=7,think=2s"]), 1)
-    assert (group.count, group.think_s) == (7, 2.0)
+    (group,) = client_groups(case(load=["random-read,threads=7,think=2s"]), 1)
+    assert (group.count, group.think_s, group.parts) == (7, 2.0, 7)
+
+
+def test_what_is_read_ahead_of_a_stream_is_fetched_by_clients_that_take_turns_in_it() -> None:
+    """Each of 400 clients was a stream of its own, in as many places of the pool."""
+    (rate,) = client_groups(case(load=["sequential-read,bandwidth=100MB/s"], recordsize="1M"), 1)
+    assert rate.parts == rate.streams == 1
+    assert rate.count == READ_AHEAD // (1 << 20)
+    assert rate.count / (rate.think_s + CLIENT_READ_S) == pytest.approx(100e6 / (1 << 20))
+    (slow,) = client_groups(case(load=["sequential-read,threads=3,think=2s"], recordsize="1M"), 1)
+    assert (slow.count, slow.parts) == (6, 3)
+    assert slow.count / (slow.think_s + CLIENT_READ_S) == pytest.approx(3 / 2.0)
+    (busy,) = client_groups(case(load=["sequential-read,threads=2"], recordsize="128K"), 1)
+    assert (busy.count, busy.think_s, busy.parts) == (2 * READ_AHEAD // (128 << 10), 0.0, 2)
+    (large,) = client_groups(case(load=["sequential-read,threads=2,size=16M"], recordsize="1M"), 1)
+    assert (large.count, large.blocks) == (2, 16)
 
 
 @pytest.mark.parametrize(

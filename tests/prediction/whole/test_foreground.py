@@ -67,6 +67,15 @@ def test_every_kind_of_load_slows_the_resilver(kind: str) -> None:
     assert loaded > 1.02 * time_of(resolved(write_cache=False))
 
 
+def test_reading_ahead_merges_what_random_reads_fetch_one_by_one() -> None:
+    """A backup was as many streams as it has requests in half a second, each waiting for its record."""
+    without = time_of(resolved())
+    stream, anywhere = (
+        time_of(resolved(load=[f"{kind},rate=100,size=128K"])) for kind in ("sequential-read", "random-read")
+    )
+    assert 1.1 * without < stream < 0.7 * anywhere
+
+
 def test_clients_wait_longer_while_the_pool_resilvers() -> None:
     asked = resolved(load=["random-read,rate=20"])
     pool = miniature(asked, blocks=15_000)

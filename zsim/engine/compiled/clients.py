@@ -8,6 +8,7 @@ from zsim.base.arrays import Table
 from zsim.base.jit import njit, word_of
 from zsim.drives.physics.draws import evenly
 from zsim.engine.codes import (
+    ASYNC_READ,
     FLAG_NORMAL,
     FOREVER,
     LATENCY_BINS,
@@ -25,6 +26,7 @@ from zsim.engine.compiled.memory import (
     OWNER_CLIENT,
     OWNER_DEMAND,
     RANDOM_READ,
+    SEQUENTIAL_READ,
     SYNC_WRITES,
     above_of,
     client_items_of,
@@ -52,8 +54,8 @@ def client_reads(table: Table, client_number: int) -> None:
 
     Notes
     -----
-    The classes are those of OpenZFS zio_priority.h: sync read, and sync write of the intent log
-    (zil.c:zil_lwb_write_issue).
+    The classes are those of OpenZFS zio_priority.h: sync read, async read of what is read ahead in a stream
+    (dmu_zfetch.c:dmu_zfetch_run), and sync write of the intent log (zil.c:zil_lwb_write_issue).
     """
     general, client = general_of(table)[0], clients_of(table)[client_number]
     set_event(table, client_slot(table, client_number), FOREVER)
@@ -62,7 +64,8 @@ def client_reads(table: Table, client_number: int) -> None:
     if client.mode == RANDOM_READ:
         client.pick = int(evenly(client.seed, PLACES, client.count) * client.items)
     else:
-        client.pick, client.place = client.place, (client.place + client.blocks) % client.items
+        leader = clients_of(table)[client.leader]
+        client.pick, leader.place = leader.place, (leader.place + client.blocks) % client.items
     client.started = general.now
     client_asks(table, client_number)
 
@@ -100,7 +103,8 @@ def client_asks(table: Table, client_number: int) -> None:
         if client.mode == SYNC_WRITES:
             asked += write_plainly(table, item_number, SYNC_WRITE, OWNER_CLIENT, client_number, FLAG_NORMAL)
         else:
-            asked += read_plainly(table, item_number, SYNC_READ, OWNER_CLIENT, client_number, FLAG_NORMAL)
+            klass = ASYNC_READ if client.mode == SEQUENTIAL_READ else SYNC_READ
+            asked += read_plainly(table, item_number, klass, OWNER_CLIENT, client_number, FLAG_NORMAL)
     client.left -= (1 << 20) - asked
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.drives.physics.draws import evenly
-from zsim.engine.codes import FLAG_NORMAL, PAUSES, PLACES, SYNC_READ, SYNC_WRITE
+from zsim.engine.codes import ASYNC_READ, FLAG_NORMAL, PAUSES, PLACES, SYNC_READ, SYNC_WRITE
 from zsim.engine.leaf_rules import wait_bin
 from zsim.engine.model import ClientModel
 from zsim.engine.reference.clock import Signal, Steps
@@ -17,6 +18,13 @@ from zsim.engine.reference.scan import Metadata
 from zsim.engine.reference.state import Child, Item, Shared
 from zsim.engine.reference.vdev import VdevProcess
 from zsim.vdevs.kind import LOG
+
+
+@dataclass(slots=True)
+class Place:
+    """Where among its items a stream, or a client with one of its own, goes on."""
+
+    item: int
 
 
 class Client:
@@ -33,8 +41,8 @@ class Client:
         Which of its group.
     items : sequence of Item
         What it reads or writes.
-    place : int
-        Where among them it begins, unless it reads at random.
+    place : Place
+        Where among them it begins, unless it reads at random; clients of one stream have the same.
     vdevs : sequence of VdevProcess
     metadata : Metadata
         What there is in memory of it.
@@ -49,7 +57,7 @@ class Client:
         model: ClientModel,
         number: int,
         items: Sequence[Item],
-        place: int,
+        place: Place,
         vdevs: Sequence[VdevProcess],
         metadata: Metadata,
         waits: NDArray[np.int64],
@@ -92,7 +100,8 @@ class Client:
         if self.model.kind == "random-read":
             first = int(evenly(self.model.seed, PLACES, self.count) * len(self.items))
         else:
-            first, self.place = self.place, (self.place + self.model.blocks) % len(self.items)
+            first, place = self.place.item, self.place
+            place.item = (first + self.model.blocks) % len(self.items)
         wanted = [self.items[(first + block) % len(self.items)] for block in range(self.model.blocks)]
         self._ask_for(wanted)
 
@@ -113,7 +122,8 @@ class Client:
             if self.model.kind == "sync-write":
                 ask, klass = vdev.plain_write, SYNC_WRITE
             else:
-                ask, klass = vdev.plain_read, SYNC_READ
+                reads_ahead = self.model.kind == "sequential-read"
+                ask, klass = vdev.plain_read, ASYNC_READ if reads_ahead else SYNC_READ
             self.left += ask(item.offset, item.psize, item.columns, klass, FLAG_NORMAL, self._done)
 
     def _done(self, child: Child) -> None:

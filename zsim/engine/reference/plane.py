@@ -44,7 +44,7 @@ from zsim.engine.codes import (
     STREAM_READY,
 )
 from zsim.engine.model import PlaneModel, QueueRules, ScanRules, VdevModel
-from zsim.engine.reference.clients import Client
+from zsim.engine.reference.clients import Client, Place
 from zsim.engine.reference.clock import Clock
 from zsim.engine.reference.drive import Ailments, Drive, Link
 from zsim.engine.reference.queue import LeafQueue
@@ -191,8 +191,9 @@ class ReferencePlane:
         self._waits = np.zeros((len(self.model.clients), LATENCY_BINS), np.int64)
         for waits, group in zip(self._waits, self.model.clients, strict=True):
             items = log if group.kind == "sync-write" else readable
+            places = [Place(part * len(items) // group.parts) for part in range(group.parts)]
             for number in range(group.count):
-                place = number * len(items) // group.count
+                place = places[number % len(places)]
                 self.clients.append(
                     Client(self.shared, slot, group, number, items, place, self.vdevs, self.metadata, waits)
                 )

@@ -210,7 +210,11 @@ class Clients(AnswerPart):
     """What one kind of foreground clients sees of the operation: mean latencies and their percentiles."""
 
     kind: str = Field(description="random-read, sequential-read or sync-write")
-    rate: float = Field(ge=0, description="requests answered during the operation [1/s]")
+    rate: float = Field(
+        ge=0,
+        description="requests answered during the operation; of a stream whose requests are smaller than "
+        "records, the records read ahead for them [1/s]",
+    )
     before_s: float = Field(ge=0, description="latency before it starts, on the damaged pool [s]")
     during_s: float = Field(ge=0, description="latency while it runs [s]")
     after_s: float = Field(ge=0, description="latency on the repaired pool [s]")

@@ -266,13 +266,19 @@ def waits(prediction: Answer) -> tuple[str, ...]:
     if not told or whose_load(prediction):
         return ()
     waits = "; ".join(
-        f"{each.kind} {format_duration(each.during_s)} on average while it runs, p99 "
+        f"{_asked(each)} {format_duration(each.during_s)} on average while it runs, p99 "
         f"{format_duration(each.during.p99)} ({format_duration(each.before_s)} and "
         f"{format_duration(each.before.p99)} before)"
         for each in told
         if each.during is not None and each.before is not None
     )
     return (f"Client latency: {waits}.",)
+
+
+def _asked(client: Clients) -> str:
+    """Return what clients ask for; of a stream they only wait for what is read ahead too late."""
+    ahead = " (reading ahead, in records)" if client.kind == "sequential-read" else ""
+    return f"{client.kind}{ahead}"
 
 
 def clients_grid(prediction: Answer) -> Grid:

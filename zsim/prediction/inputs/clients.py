@@ -24,6 +24,7 @@ from zsim.scenario.releases.profile import COPIES, ReleaseProfile
 
 CLIENT_CYCLE_S, MOST_CLIENTS = constant("clients.cycle_s"), whole_constant("clients.most")
 """A rate is made by clients that ask so often each: an answer that comes late then hardly lowers it."""
+READ_AHEAD = whole_constant("clients.read_ahead")
 LARGEST_LOG_BLOCK, LOG_HEADER = 128 << 10, 192
 """A record of the intent log is at most a block of 128 KiB (zil.c), with a header of its own (lr_write_t)."""
 WATCHED_REQUESTS, SHORTEST_WATCH_S, LONGEST_WATCH_S = (
@@ -31,36 +32,60 @@ WATCHED_REQUESTS, SHORTEST_WATCH_S, LONGEST_WATCH_S = (
     constant("clients.shortest_watch_s"),
     constant("clients.longest_watch_s"),
 )
-SEED_STEP = 104_729
+FEWEST_CLIENTS, SEED_STEP = 2, 104_729
 
 
 def client_groups(case: Case, seed: int) -> tuple[ClientModel, ...]:
     """Return the foreground clients: threads as stated, or enough of them to make the rate.
 
-    Reads fetch whole records, as the checksum wants, and a stream each of them once: requests smaller than a
-    record are answered from the one that is in memory.  Asynchronous writes have no client that waits.
+    Reads fetch whole records, as the checksum wants.  Asynchronous writes have no client that waits.
     """
-    groups = []
-    for number, load in enumerate(load for load in case.load if load.kind != "async-write"):
-        size = request_bytes(load, case)
-        unit = LARGEST_LOG_BLOCK if load.kind == "sync-write" else case.usual_record
-        fetched = min(1.0, size / unit) if load.kind == "sequential-read" else 1.0  # records a request
-        if load.threads is not None:
-            count, think = load.threads, float(load.think or 0.0) / fetched
-        else:
-            rate = float(load.rate or 0.0) * fetched
-            count = min(MOST_CLIENTS, max(2, math.ceil(rate * CLIENT_CYCLE_S)))
-            think = max(0.0, count / rate - CLIENT_READ_S)
-        groups.append(
-            ClientModel(
-                count=count,
-                think_s=think,
-                seed=seed + SEED_STEP * number,
-                kind=load.kind,
-                blocks=max(1, math.ceil(size / unit)),
-            )
-        )
-    return tuple(groups)
+    loads = enumerate(load for load in case.load if load.kind != "async-write")
+    return tuple(
+        (_streams if load.kind == "sequential-read" else _clients)(load, case, seed + SEED_STEP * number)
+        for number, load in loads
+    )
+
+
+def _clients(load: Load, case: Case, seed: int) -> ClientModel:
+    """Return clients that each wait for what they ask for."""
+    size = request_bytes(load, case)
+    unit = LARGEST_LOG_BLOCK if load.kind == "sync-write" else case.usual_record
+    if load.threads is not None:
+        count, think = load.threads, float(load.think or 0.0)
+    else:
+        count, think = _made_by(float(load.rate or 0.0), MOST_CLIENTS)
+    blocks = max(1, math.ceil(size / unit))
+    return ClientModel(count=count, think_s=think, seed=seed, kind=load.kind, blocks=blocks)
+
+
+def _streams(load: Load, case: Case, seed: int) -> ClientModel:
+    """Return streams: a rate is that of one, each thread has one of its own.
+
+    ZFS reads ahead of a stream (dmu_zfetch.c): its records are fetched by clients that take turns in it, each
+    the next ones, at most as many as fit into what may be read ahead.  Each record is fetched once: requests
+    smaller than a record are answered from the one that is in memory.
+    """
+    size, unit = request_bytes(load, case), case.usual_record
+    records = size / unit
+    blocks = max(1, math.ceil(records))
+    ahead = max(1, READ_AHEAD // (blocks * unit))
+    streams = 1 if load.threads is None else load.threads
+    most = max(1, min(ahead, MOST_CLIENTS // streams))
+    asked = load.rate if load.threads is None else load.think and 1.0 / load.think
+    if asked:
+        readers, think = _made_by(asked * min(1.0, records), most)
+    else:
+        readers, think = most, 0.0
+    return ClientModel(
+        count=streams * readers, think_s=think, seed=seed, kind=load.kind, blocks=blocks, streams=streams
+    )
+
+
+def _made_by(rate: float, most: int) -> tuple[int, float]:
+    """Return how many clients make a rate, and how long each pauses [s]."""
+    count = min(most, max(FEWEST_CLIENTS, math.ceil(rate * CLIENT_CYCLE_S)))
+    return count, max(0.0, count / rate - CLIENT_READ_S)
 
 
 def writer(case: Case) -> WriterModel:
