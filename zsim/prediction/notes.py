@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zsim.base.units import format_fraction
+from zsim.base.constants import whole_constant
+from zsim.base.units import format_bytes, format_fraction
 from zsim.case.case import Case
-from zsim.vdevs.draid import ROW_HEIGHT, draid_slice_rows
+from zsim.vdevs.kind import kind_of
 
-TWO_SPARES = 2
+AT_ONCE = whole_constant("answer.spares_at_once")
 
 
 def of_sitting(case: Case) -> str:
@@ -45,14 +46,14 @@ def of_slices(case: Case) -> str:
     (OpenZFS vdev_draid.c:vdev_draid_map_alloc_row, vdev_rebuild.c:vdev_rebuild_thread).
     """
     vdev = case.layout.vdevs[0]
-    if not (case.onto_spare and case.operation == "rebuild") or vdev.spares == 0:
+    kind = kind_of(vdev.kind)
+    if not (case.onto_spare and case.operation == "rebuild"):
         return ""
-    columns = vdev.data + vdev.parity
-    rows = draid_slice_rows(vdev.data, vdev.parity, vdev.children, vdev.spares)
+    columns, run = kind.columns(vdev), kind.spare_run(vdev)
     in_flight = case.release.tunables["zfs_rebuild_vdev_limit"] * vdev.children // columns
-    if rows * ROW_HEIGHT * TWO_SPARES <= in_flight:
+    if run * AT_ONCE <= in_flight:
         return ""
     return (
-        f"the repaired data of {rows} rows of 16 MiB go to the same drive before the next one takes its "
-        f"turn; children less spares that are a multiple of {columns} would change the drive with each row"
+        f"every {format_bytes(run)} of what is repaired goes to one drive before the next takes its turn; "
+        f"children less spares that are a multiple of {columns} would change the drive with each row"
     )

@@ -371,6 +371,10 @@ class VdevKind(ABC):
         """Return the address space that lies on every child but the spares once [bytes]; 0 without groups."""
         return 0
 
+    def spare_run(self, vdev: Shaped) -> int:
+        """Return how much of a failed child goes to the same spare drive in a row [bytes]; 0 without groups."""
+        return 0
+
     @abstractmethod
     def address_space(self, vdev: Shaped, leaf_bytes: int) -> int:
         """Return the address space, parity included [bytes], of children of `leaf_bytes` without labels."""
@@ -395,10 +399,7 @@ class VdevKind(ABC):
     def skips_blocks(self, column_test: bool) -> bool:
         """Tell whether a resilver leaves out blocks that the damaged children have no part of.
 
-        Parameters
-        ----------
-        column_test : bool
-            Whether the release looks at the columns of a block (0.7 and later).
+        `column_test`: whether the release looks at the columns of a block (0.7 and later).
         """
         return column_test
 

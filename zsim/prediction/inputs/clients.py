@@ -32,7 +32,7 @@ WATCHED_REQUESTS, SHORTEST_WATCH_S, LONGEST_WATCH_S = (
     constant("clients.shortest_watch_s"),
     constant("clients.longest_watch_s"),
 )
-FEWEST_CLIENTS, SEED_STEP = 2, 104_729
+SEED_STEP = 104_729
 
 
 def client_groups(case: Case, seed: int) -> tuple[ClientModel, ...]:
@@ -84,7 +84,7 @@ def _streams(load: Load, case: Case, seed: int) -> ClientModel:
 
 def _made_by(rate: float, most: int) -> tuple[int, float]:
     """Return how many clients make a rate, and how long each pauses [s]."""
-    count = min(most, max(FEWEST_CLIENTS, math.ceil(rate * CLIENT_CYCLE_S)))
+    count = min(most, max(2, math.ceil(rate * CLIENT_CYCLE_S)))
     return count, max(0.0, count / rate - CLIENT_READ_S)
 
 

@@ -15,6 +15,7 @@ from zsim.vdevs.draid import (
     draid_map,
     draid_needs_child,
     draid_piece,
+    draid_slice_rows,
     draid_spare,
 )
 from zsim.vdevs.kind import (
@@ -172,6 +173,9 @@ class Draid(VdevKind):
 
     def turn_bytes(self, vdev: Shaped) -> int:
         return (vdev.children - vdev.spares) * ROW_HEIGHT
+
+    def spare_run(self, vdev: Shaped) -> int:
+        return draid_slice_rows(vdev.data, vdev.parity, vdev.children, vdev.spares) * ROW_HEIGHT
 
     def address_space(self, vdev: Shaped, leaf_bytes: int) -> int:
         """Return the space in whole rows and groups (vdev_draid.c:vdev_draid_open)."""
