@@ -372,7 +372,7 @@ class VdevKind(ABC):
         return 0
 
     def spare_run(self, vdev: Shaped) -> int:
-        """Return how much of a failed child goes to the same spare drive in a row [bytes]; 0 without groups."""
+        """Return how much of a failed child goes to one spare drive in a row [bytes]; 0 without groups."""
         return 0
 
     @abstractmethod
