@@ -48,6 +48,7 @@ VDEV = VdevModel(
 READ_IN_RUNS = {
     "raidz_expand_max_copy_bytes": "operation/background/expansion.py",
     "vdev_removal_max_span": "operation/background/removal.py",
+    "zfetch_max_distance": "prediction/inputs/clients.py",
     "zfs_rebuild_max_segment": "operation/background/rebuild.py",
     "zfs_rebuild_scrub_enabled": "prediction/other_ways.py",
     "zfs_remove_max_segment": "operation/background/removal.py",

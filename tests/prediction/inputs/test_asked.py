@@ -38,6 +38,15 @@ def test_each_data_vdev_of_a_large_pool_is_read() -> None:
     assert found.min() > 0.9 * found.max()
 
 
+def test_a_file_goes_from_vdev_to_vdev() -> None:
+    """A stream read all that is on the simulated vdevs before it came to the others."""
+    pool = miniature(busy("16*mirror2", 16), blocks=BLOCKS)
+    assert pool.asked is not None
+    vdevs = pool.asked.dva_vdev[:, 0]
+    for part in np.array_split(vdevs, 8):
+        assert np.bincount(part, minlength=16).min() > 0
+
+
 def test_of_many_vdevs_some_stretches_are_read() -> None:
     case = busy("64*mirror2", 64)
     pool = miniature(case, blocks=BLOCKS)

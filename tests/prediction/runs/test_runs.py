@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import weakref
 from dataclasses import replace
 from types import SimpleNamespace
@@ -23,6 +24,7 @@ from zsim.prediction.answer.brief import brief_text
 from zsim.prediction.answer.records import Alternative, Quantiles
 from zsim.prediction.api import Portion, case_of, predict, predict_case
 from zsim.prediction.inputs.clients import (
+    CLIENT_CYCLE_S,
     CLIENT_READ_S,
     LARGEST_LOG_BLOCK,
     READ_AHEAD,
@@ -219,15 +221,17 @@ def test_what_is_read_ahead_of_a_stream_is_fetched_by_clients_that_take_turns_in
     """Each of 400 clients was a stream of its own, in as many places of the pool."""
     (rate,) = client_groups(case(load=["sequential-read,bandwidth=100MB/s"], recordsize="1M"), 1)
     assert rate.parts == rate.streams == 1
-    assert rate.count == READ_AHEAD // (1 << 20)
+    assert rate.count == math.ceil(100e6 / (1 << 20) * CLIENT_CYCLE_S)
     assert rate.count / (rate.think_s + CLIENT_READ_S) == pytest.approx(100e6 / (1 << 20))
     (slow,) = client_groups(case(load=["sequential-read,threads=3,think=2s"], recordsize="1M"), 1)
     assert (slow.count, slow.parts) == (6, 3)
     assert slow.count / (slow.think_s + CLIENT_READ_S) == pytest.approx(3 / 2.0)
-    (busy,) = client_groups(case(load=["sequential-read,threads=2"], recordsize="128K"), 1)
-    assert (busy.count, busy.think_s, busy.parts) == (2 * READ_AHEAD // (128 << 10), 0.0, 2)
-    (large,) = client_groups(case(load=["sequential-read,threads=2,size=16M"], recordsize="1M"), 1)
-    assert (large.count, large.blocks) == (2, 16)
+    for release, distance in {"openzfs-2.0.7": READ_AHEAD, "openzfs-2.3": 64 << 20}.items():
+        asked = case(load=["sequential-read,threads=2"], recordsize="1M", release=release)
+        (busy,) = client_groups(asked, 1)
+        assert (busy.count, busy.think_s, busy.parts) == (2 * distance // (1 << 20), 0.0, 2)
+    (large,) = client_groups(case(load=["sequential-read,threads=2,size=80M"], recordsize="1M"), 1)
+    assert (large.count, large.blocks) == (2, 80)
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,9 @@ def on_all_vdevs(table: BlockTable, vdevs: Sequence[VdevSpec]) -> BlockTable:
     Returns
     -------
     BlockTable
-        Its data blocks, then the same once more on other vdevs of the same shape, group by group; some
-        stretches of each in pools of many vdevs.  The table itself if there are no others.
+        Its data blocks, and the same once more on other vdevs of the same shape: each stretch on one group
+        after the other, as a file goes from vdev to vdev; some stretches of each in pools of many vdevs.
+        The table itself if there are no others.
     """
     data = ~table.is_metadata
     first = table.dva_vdev[:, 0]
@@ -43,7 +44,8 @@ def on_all_vdevs(table: BlockTable, vdevs: Sequence[VdevSpec]) -> BlockTable:
     if not groups:
         return table
     stretch, every = np.cumsum(data) // STRETCH, -(-(1 + len(groups)) // MOST_GROUPS)
-    parts = [table.take(data & (stretch % every == 0))]
+    rows = np.flatnonzero(data & (stretch % every == 0))
+    parts, order = [table.take(rows)], [stretch[rows]]
     for turn, group in enumerate(groups, 1):
         # What lies on special vdevs is read there, whichever data vdevs the rest of the pool is on.
         number = np.array(
@@ -52,7 +54,8 @@ def on_all_vdevs(table: BlockTable, vdevs: Sequence[VdevSpec]) -> BlockTable:
         number[list(group)] = list(group.values())
         rows = np.flatnonzero(data & (number[first] >= 0) & (stretch % every == turn % every))
         parts.append(_moved(table.take(rows), number))
-    return joined(parts)
+        order.append(stretch[rows])
+    return joined(parts).take(np.argsort(np.concatenate(order), kind="stable"))
 
 
 def _groups(here: Sequence[int], vdevs: Sequence[VdevSpec]) -> list[dict[int, int]]:

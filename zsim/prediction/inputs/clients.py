@@ -69,7 +69,8 @@ def _streams(load: Load, case: Case, seed: int) -> ClientModel:
     size, unit = request_bytes(load, case), case.usual_record
     records = size / unit
     blocks = max(1, math.ceil(records))
-    ahead = max(1, READ_AHEAD // (blocks * unit))
+    distance = case.release.tunables.get("zfetch_max_distance", READ_AHEAD)
+    ahead = max(1, distance // (blocks * unit))
     streams = 1 if load.threads is None else load.threads
     most = max(1, min(ahead, MOST_CLIENTS // streams))
     asked = load.rate if load.threads is None else load.think and 1.0 / load.think
