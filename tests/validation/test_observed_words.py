@@ -421,6 +421,7 @@ def test_several_layouts_give_one_wide_answer() -> None:
         ("an NFS datastore", "vm-images"),
         ("qcow2 files of a hypervisor", "vm-images"),
         ("Proxmox, zvols for VMs", "vm-host"),
+        ("VM images and containers on Proxmox VE", "vm-host"),
         ("disk images of old computers", None),
     ],
 )

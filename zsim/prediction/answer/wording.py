@@ -277,7 +277,7 @@ def waits(prediction: Answer) -> tuple[str, ...]:
 
 def _asked(client: Clients) -> str:
     """Return what clients ask for; of a stream they only wait for what is read ahead too late."""
-    ahead = " (reading ahead, in records)" if client.kind == "sequential-read" else ""
+    ahead = " (fetching ahead of the reader)" if client.kind == "sequential-read" else ""
     return f"{client.kind}{ahead}"
 
 

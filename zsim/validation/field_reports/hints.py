@@ -15,15 +15,18 @@ USES: tuple[tuple[str, str], ...] = (
     (r"small\b.{0,24}\bfiles|\binodes\b|\blog (server|files)|thumbnails|source trees", "small-files"),
     (r"maildir|mail (store|server)", "maildir"),
     (r"database|postgres|mysql", "database"),
+    (r"\bzvols?\b|iSCSI|Proxmox", "vm-host"),
     (r"\bVM images?\b|images of (?:VMs|virtual machines)|\bqcow2?\b|\bVMDKs?\b|\bNFS datastore", "vm-images"),
-    (r"\bVMs?\b|virtual machine|hypervisor|Proxmox|\bzvols?\b|iSCSI", "vm-host"),
+    (r"\bVMs?\b|virtual machine|hypervisor", "vm-host"),
     (r"hosting|containers?\b", "small-files"),
     (r"backup", "backup-target"),
     (r"\bmedia\b|movies|films|\bplex\b|recordings", "media-server"),
     (r"\bdd of\b|one large file|freshly written|benchmark", "write-once-archive"),
     (r"home (server|nas|lab|user|box)", "home-nas"),
 )
-"""Words, and the history they stand for; the first that is found counts."""
+"""Words, and the history they stand for; the first that is found counts.
+
+Proxmox keeps disks of virtual machines on ZFS as volumes (Proxmox VE storage, plugin zfspool)."""
 SYSTEM_DISK = r"\broot pool|\bzroot\b|\brpool\b|\bboot pool|-root-"
 CACHED_VOLUMES = (
     r"RAID-0 volumes|(?:single|one)-(?:disk|drive) RAID-?0\b|\bPERC H[678]\d\d|\bmfi\b|MegaRAID"
