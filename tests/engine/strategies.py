@@ -166,7 +166,7 @@ CLIENTS: dict[str, st.SearchStrategy[Any]] = {
     "seed": st.integers(0, 1 << 20),
     "kind": choice("random-read", "sequential-read", "sync-write"),
     "blocks": choice(1, 1, 3),
-    "streams": choice(0, 1, 2),
+    "files": choice(0, 1, 2),
 }
 LINK: dict[str, st.SearchStrategy[Any]] = {
     "rate": choice(100e6, 300e6),

@@ -240,9 +240,9 @@ class ClientModel:
     think_s : float
         Mean of the exponential think time [s].
     seed : int
-    streams : int
-        Of sequential reads: among how many streams the clients take turns, each reading ahead in its own for
-        the next; 0: one each.
+    files : int
+        Of sequential reads: how many files are read from start to end at a time, each by clients that take
+        turns in it; 0: each client has its own.
     """
 
     count: int = 0
@@ -250,13 +250,13 @@ class ClientModel:
     seed: int = 0
     kind: str = "random-read"
     blocks: int = 1
-    streams: int = 0
+    files: int = 0
 
     @property
     def parts(self) -> int:
-        """Places from which the group goes on: of its streams, or of its clients."""
-        shares = self.kind == "sequential-read" and self.streams > 0
-        return min(self.streams, self.count) if shares else self.count
+        """Places from which the group goes on: in its files, or one for each client."""
+        shares = self.kind == "sequential-read" and self.files > 0
+        return min(self.files, self.count) if shares else self.count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -217,10 +217,10 @@ def test_threads_are_clients_as_they_are() -> None:
     assert (group.count, group.think_s, group.parts) == (7, 2.0, 7)
 
 
-def test_what_is_read_ahead_of_a_stream_is_fetched_by_clients_that_take_turns_in_it() -> None:
+def test_what_is_read_ahead_of_a_file_is_fetched_by_clients_that_take_turns_in_it() -> None:
     """Each of 400 clients was a stream of its own, in as many places of the pool."""
     (rate,) = client_groups(case(load=["sequential-read,bandwidth=100MB/s"], recordsize="1M"), 1)
-    assert rate.parts == rate.streams == 1
+    assert rate.parts == rate.files == 1
     assert rate.count == math.ceil(100e6 / (1 << 20) * CLIENT_CYCLE_S)
     assert rate.count / (rate.think_s + CLIENT_READ_S) == pytest.approx(100e6 / (1 << 20))
     (slow,) = client_groups(case(load=["sequential-read,threads=3,think=2s"], recordsize="1M"), 1)

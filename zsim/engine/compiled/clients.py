@@ -54,7 +54,7 @@ def client_reads(table: Table, client_number: int) -> None:
 
     Notes
     -----
-    The classes are those of OpenZFS zio_priority.h: sync read, async read of what is read ahead in a stream
+    The classes are those of OpenZFS zio_priority.h: sync read, async read of what is read ahead in a file
     (dmu_zfetch.c:dmu_zfetch_run), and sync write of the intent log (zil.c:zil_lwb_write_issue).
     """
     general, client = general_of(table)[0], clients_of(table)[client_number]

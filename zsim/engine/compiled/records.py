@@ -257,7 +257,7 @@ class ClientRecord:
     first: Int64
     items: Int64
     place: Int64
-    # The client that knows where the stream is that it reads of, or itself.
+    # The client that knows how far the file is read that it reads, or itself.
     leader: Int64
     answered: Int64
     # Of which kind of clients it is one, and whether these ask for nothing now.

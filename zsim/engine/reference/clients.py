@@ -22,7 +22,7 @@ from zsim.vdevs.kind import LOG
 
 @dataclass(slots=True)
 class Place:
-    """Where among its items a stream, or a client with one of its own, goes on."""
+    """Where among its items a file is read on, by one client or by several that take turns."""
 
     item: int
 
@@ -42,7 +42,7 @@ class Client:
     items : sequence of Item
         What it reads or writes.
     place : Place
-        Where among them it begins, unless it reads at random; clients of one stream have the same.
+        Where among them it begins, unless it reads at random; clients that read one file have the same.
     vdevs : sequence of VdevProcess
     metadata : Metadata
         What there is in memory of it.

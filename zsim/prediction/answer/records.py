@@ -212,7 +212,7 @@ class Clients(AnswerPart):
     kind: str = Field(description="random-read, sequential-read or sync-write")
     rate: float = Field(
         ge=0,
-        description="requests answered during the operation; of a stream whose requests are smaller than "
+        description="requests answered during the operation; of a file whose requests are smaller than "
         "records, the records read ahead for them [1/s]",
     )
     before_s: float = Field(ge=0, description="latency before it starts, on the damaged pool [s]")

@@ -276,7 +276,7 @@ def waits(prediction: Answer) -> tuple[str, ...]:
 
 
 def _asked(client: Clients) -> str:
-    """Return what clients ask for; of a stream they only wait for what is read ahead too late."""
+    """Return what clients ask for; of files they only wait for what is read ahead too late."""
     ahead = " (fetching ahead of the reader)" if client.kind == "sequential-read" else ""
     return f"{client.kind}{ahead}"
 

@@ -42,7 +42,7 @@ def client_groups(case: Case, seed: int) -> tuple[ClientModel, ...]:
     """
     loads = enumerate(load for load in case.load if load.kind != "async-write")
     return tuple(
-        (_streams if load.kind == "sequential-read" else _clients)(load, case, seed + SEED_STEP * number)
+        (_readers if load.kind == "sequential-read" else _clients)(load, case, seed + SEED_STEP * number)
         for number, load in loads
     )
 
@@ -59,10 +59,10 @@ def _clients(load: Load, case: Case, seed: int) -> ClientModel:
     return ClientModel(count=count, think_s=think, seed=seed, kind=load.kind, blocks=blocks)
 
 
-def _streams(load: Load, case: Case, seed: int) -> ClientModel:
-    """Return streams: a rate is that of one, each thread has one of its own.
+def _readers(load: Load, case: Case, seed: int) -> ClientModel:
+    """Return readers of files from start to end: a rate is that of one file, each thread has one of its own.
 
-    ZFS reads ahead of a stream (dmu_zfetch.c): its records are fetched by clients that take turns in it, each
+    ZFS reads ahead (dmu_zfetch.c): the records of a file are fetched by clients that take turns in it, each
     the next ones, at most as many as fit into what may be read ahead.  Each record is fetched once: requests
     smaller than a record are answered from the one that is in memory.
     """
@@ -71,15 +71,15 @@ def _streams(load: Load, case: Case, seed: int) -> ClientModel:
     blocks = max(1, math.ceil(records))
     distance = case.release.tunables.get("zfetch_max_distance", READ_AHEAD)
     ahead = max(1, distance // (blocks * unit))
-    streams = 1 if load.threads is None else load.threads
-    most = max(1, min(ahead, MOST_CLIENTS // streams))
+    files = 1 if load.threads is None else load.threads
+    most = max(1, min(ahead, MOST_CLIENTS // files))
     asked = load.rate if load.threads is None else load.think and 1.0 / load.think
     if asked:
         readers, think = _made_by(asked * min(1.0, records), most)
     else:
         readers, think = most, 0.0
     return ClientModel(
-        count=streams * readers, think_s=think, seed=seed, kind=load.kind, blocks=blocks, streams=streams
+        count=files * readers, think_s=think, seed=seed, kind=load.kind, blocks=blocks, files=files
     )
 
 
