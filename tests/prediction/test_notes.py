@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from zsim.prediction.api import case_of
+from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.notes import of_slices
 from zsim.scenario.model import Scenario
 
 
 def slices(layout: str, **stated: object) -> str:
-    return of_slices(case_of(Scenario.from_dict({"layout": layout, "fill": 0.5, **stated})))
+    case = case_of(Scenario.from_dict({"layout": layout, "fill": 0.5, **stated}))
+    return of_slices(case, plane_model(case))
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from zsim.base.errors import InputError
 from zsim.scenario.layout import Layout
 from zsim.scenario.releases.capacity import vdev_capacity
 from zsim.scenario.releases.profile import load_release
-from zsim.vdevs.arrays import fits_on
-from zsim.vdevs.kind import Printed, VdevSpec, asize_of, data_columns, kind_of, pieces_of, shape_of
+from zsim.vdevs.arrays import data_columns, fits_on
+from zsim.vdevs.kind import Printed, VdevSpec, asize_of, kind_of, pieces_of, shape_of
 
 Old = tuple[VdevSpec, int, int, int, int]
 

@@ -51,7 +51,6 @@ from zsim.prediction.runs.what_if import (
 from zsim.prediction.simulated import simulated, stated
 from zsim.prediction.summary import (
     IDLE,
-    IN_FLIGHT,
     bottleneck,
     breakdown,
     breakdown_of,
@@ -195,7 +194,7 @@ def _prediction(
     without = _without(case, baseline, lost_s, portion)
     limit = limiting(result, without, middle)
     apart = any(each.sets_pace for each in sick)
-    held_up = bottleneck(result, without, limit, apart=apart, waits_for=of_slices(case) or IN_FLIGHT)
+    held_up = bottleneck(result, without, limit, apart=apart, waits_for=of_slices(case, result.model))
     notes, evidence = _of_evidence(work)
     found = Prediction(
         subject=subject(case),

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from zsim.base.constants import whole_constant
 from zsim.base.units import format_bytes, format_fraction
 from zsim.case.case import Case
+from zsim.engine.model import PlaneModel
+from zsim.operation.rules import rebuild_window
 from zsim.vdevs.kind import kind_of
 
 AT_ONCE = whole_constant("answer.spares_at_once")
@@ -39,19 +41,19 @@ def of_no_room(case: Case, uses: Sequence[str]) -> str:
     )
 
 
-def of_slices(case: Case) -> str:
+def of_slices(case: Case, model: PlaneModel) -> str:
     """Return that the repaired data go to one drive at a time; empty where a rebuild writes to several.
 
     All rows of a slice have the same spare drive, and only what is in flight reaches the next slice
-    (OpenZFS vdev_draid.c:vdev_draid_map_alloc_row, vdev_rebuild.c:vdev_rebuild_thread).
+    (OpenZFS vdev_draid.c:vdev_draid_map_alloc_row).
     """
     vdev = case.layout.vdevs[0]
     kind = kind_of(vdev.kind)
     if not (case.onto_spare and case.operation == "rebuild"):
         return ""
     columns, run = kind.columns(vdev), kind.spare_run(vdev)
-    in_flight = case.release.tunables["zfs_rebuild_vdev_limit"] * vdev.children // columns
-    if run * AT_ONCE <= in_flight:
+    window = rebuild_window(model, 0, case.release, case.memory)
+    if run * AT_ONCE <= window.limit // columns:
         return ""
     return (
         f"every {format_bytes(run)} of what is repaired goes to one drive before the next takes its turn; "

@@ -239,12 +239,13 @@ def bottleneck(
     named: str | None,
     *,
     apart: bool = True,
-    waits_for: str = IN_FLIGHT,
+    waits_for: str = "",
 ) -> Bottleneck:
     """Return the resource that sets the pace, in words: the kind that `limiting` names.
 
     How busy it is, is the figure of its row of `leaf_rows`; of a shared link its own.  `apart`: whether a
-    slow drive is named alone, which holds up its peers.  `waits_for`: why drives are not saturated.
+    slow drive is named alone, which holds up its peers.  `waits_for`: what drives that are not
+    saturated wait for, if it is not what the scan has in flight.
     """
     kind, share, number = busiest(result, named)
     if kind == "link":
@@ -262,7 +263,7 @@ def bottleneck(
             row.utilisation,
         )
         if share < SATURATED:
-            why += f"; not saturated: {waits_for}"
+            why += f"; not saturated: {waits_for or IN_FLIGHT}"
     if named is None:
         return Bottleneck(
             resource=f"no single one: {name} {_are(name)} the busiest",

@@ -17,9 +17,9 @@ from zsim.base.jit import njit
 from zsim.pool.blocks import LEVEL_OBJSET, MAX_DVAS, BlockTable
 from zsim.scan.items import NO_ITEM, ScanItems, joined_items
 from zsim.scan.rewritten import comes_once
-from zsim.vdevs.arrays import first_on_vdev
+from zsim.vdevs.arrays import data_columns, first_on_vdev
 from zsim.vdevs.dispatch import touched_blocks
-from zsim.vdevs.kind import data_columns, kind_of
+from zsim.vdevs.kind import kind_of
 
 # Codes of zsim.engine.compiled.memory; the scan room lies left of the engine and may not import it.
 OP_ISSUE, OP_VISIT, OP_PREFETCH = 0, 1, 2

@@ -552,42 +552,6 @@ def pieces_of(vdev: Shaped, offset: int, psize: int, ashift: int, data: int = 0)
     return [piece for part in parts for piece in pieces_of_part(vdev, *part, ashift, data=data)]
 
 
-def data_columns(vdev: Shaped, psize: Integers, asize: Integers, birth: Integers, ashift: int) -> Integers:
-    """Return the data columns of the stripe of each block, 0 where it is as wide as new ones.
-
-    Parameters
-    ----------
-    vdev : Shaped
-    psize, asize, birth : ndarray of int64, shape (blocks,)
-        Physical and allocated sizes [bytes], birth txgs.
-    ashift : int
-
-    Notes
-    -----
-    The asize tells the width (`VdevKind.widths`); where it is the same for several, a block is as wide as the
-    widest of those born before it whose asize is clear.
-    """
-    import numpy as np
-
-    kind = kind_of(vdev.kind)
-    found = np.zeros(len(psize), dtype=np.int64)
-    if not kind.has_widths or not len(psize):
-        return found
-    sizes, place = np.unique(psize, return_inverse=True)
-    widths = kind.widths(vdev)
-    shapes = [shape_of(vdev, ashift, width) for width in widths]
-    by_width = np.array([[kind.kernels.asize(int(size), shape) for size in sizes] for shape in shapes])
-    fits = by_width[:, place.ravel()] == asize
-    several = fits.sum(axis=0) > 1
-    narrowest = np.where(fits.any(axis=0), np.argmax(fits, axis=0), len(widths) - 1)
-    found[:] = np.array(widths)[narrowest]
-    for number, width in enumerate(widths[1:], 1):
-        clear = ~several & (narrowest >= number)
-        since = birth[clear].min() if clear.any() else np.inf
-        found = np.where(several & fits[number] & (birth >= since), width, found)
-    return np.where(found == vdev.data, 0, found)
-
-
 def number_in(digits: str, text: str) -> int:
     """Return the number, refusing one that is absurdly long before it is converted."""
     if len(digits) > 9:

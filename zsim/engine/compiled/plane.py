@@ -165,8 +165,8 @@ class CompiledPlane:
             rows["seed"], rows["count"], rows["among"] = group.seed, numbers, group.count
             rows["blocks"], rows["group"] = group.blocks, number
             rows["first"], rows["items"] = (readable if group.kind == "sync-write" else 0), max(1, items)
-            rows["place"], rows["awaits"] = numbers * items // max(1, group.parts), -1
-            rows["leader"] = first + numbers % max(1, group.parts)
+            rows["place"], rows["awaits"] = numbers * items // group.parts, -1
+            rows["leader"] = first + numbers % group.parts
             first += group.count
 
     @property

@@ -15,7 +15,8 @@ from zsim.pool.blocks import BlockTable
 from zsim.prediction.inputs.bad_sectors import error_seconds, place_of_leaf, spare_children
 from zsim.prediction.inputs.fault_rules import fault_rule
 from zsim.prediction.inputs.hardware import PHASE_STEP
-from zsim.vdevs.kind import data_columns, kind_of, pieces_of
+from zsim.vdevs.arrays import data_columns
+from zsim.vdevs.kind import kind_of, pieces_of
 
 I64 = NDArray[np.int64]
 Truths = NDArray[np.bool_]

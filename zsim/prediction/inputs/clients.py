@@ -71,13 +71,11 @@ def _readers(load: Load, case: Case, seed: int) -> ClientModel:
     blocks = max(1, math.ceil(records))
     distance = case.release.tunables.get("zfetch_max_distance", READ_AHEAD)
     ahead = max(1, distance // (blocks * unit))
-    files = 1 if load.threads is None else load.threads
+    files, rate = 1, load.rate
+    if load.threads is not None:
+        files, rate = load.threads, 1.0 / load.think if load.think else None
     most = max(1, min(ahead, MOST_CLIENTS // files))
-    asked = load.rate if load.threads is None else load.think and 1.0 / load.think
-    if asked:
-        readers, think = _made_by(asked * min(1.0, records), most)
-    else:
-        readers, think = most, 0.0
+    readers, think = (most, 0.0) if rate is None else _made_by(rate * min(1.0, records), most)
     return ClientModel(
         count=files * readers, think_s=think, seed=seed, kind=load.kind, blocks=blocks, files=files
     )
