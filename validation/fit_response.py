@@ -241,7 +241,10 @@ class Estimated:
         covariance = slope_covariance(*(part.tolist() for part in self.parts(each.place)))
         factor = 1.0 - share if seen else 1.0 + share
         noise = self.noise.tolist()
-        return SlopePrior(self.mean @ each.kind, factor * covariance, *noise, self.of_use[each.place], WEIGHT)
+        short = np.zeros(len(USES))  # what memory does is fitted apart
+        return SlopePrior(
+            self.mean @ each.kind, factor * covariance, *noise, self.of_use[each.place], WEIGHT, short
+        )
 
 
 def fitted(scenarios: list[Ran], rounds: int = ROUNDS) -> Estimated:
@@ -407,22 +410,22 @@ def fit(scenarios: list[Ran]) -> None:
         "kind": "fitted",
         "source": f"{runs} worlds of {len(scenarios)} generated scenarios (validation/fit_response.py)",
         "kinds": list(scenarios[0].kind_of),
-        "mean": _rounded(found.mean),
-        "leverage": _rounded(found.leverage),
+        "mean": rounded(found.mean),
+        "leverage": rounded(found.leverage),
         **{
-            name: {each: _rounded(values[place]) for place, each in enumerate(CLASSES)}
+            name: {each: rounded(values[place]) for place, each in enumerate(CLASSES)}
             for name, values in by_class.items()
         },
-        **dict(zip(("lack", "drift", "chance", "of_size"), _rounded(found.noise), strict=True)),
+        **dict(zip(("lack", "drift", "chance", "of_size"), rounded(found.noise), strict=True)),
         "weight": WEIGHT,
     }
     WORLDS.write_text(json.dumps(data) + "\n", encoding="utf-8")
 
 
-def _rounded(value: object) -> object:
+def rounded(value: object) -> object:
     """Return numbers with four significant digits."""
     if isinstance(value, np.ndarray):
-        return [_rounded(each) for each in value]
+        return [rounded(each) for each in value]
     return float(f"{float(value):.4g}")  # type: ignore[arg-type]
 
 

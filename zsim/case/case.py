@@ -374,7 +374,8 @@ class Case:
         limits = any(
             name.startswith("zfs_scan_") and "mem_lim" in name for name in self.scenario.tunables or ()
         )
-        return self.memory if limits or not self.assumed("memory") else None
+        is_known = limits or not self.assumed("memory") or self.member.memory is not None
+        return self.memory if is_known else None
 
     def assumed(self, name: str) -> bool:
         """Tell whether a field was not stated."""

@@ -55,6 +55,8 @@ class Member:
     ashift : int or None
         Sector size of a pool on disks of 4 KiB sectors under a ZFS that takes the logical sector; None: as
         assumed.
+    memory : int or None
+        Main memory of a host of which nobody says it [bytes]; None: as stated, or enough.
     shingling : float
         Factor on what a shingled drive spends on rewriting its bands.
     scores : tuple of float
@@ -71,5 +73,6 @@ class Member:
     fill: float | None = None
     drive_size: int | None = None
     ashift: int | None = None
+    memory: int | None = None
     shingling: float = 1.0
     scores: tuple[float, ...] = ()

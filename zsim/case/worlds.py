@@ -57,6 +57,11 @@ USUAL_SIZES = tuple(
     (int(text(each, "since")), value_of(each, "size")) for each in tables(content(MODEL), "drive_size")
 )
 NARROW_VENDORS = ("WD", "generic")
+USUAL_MEMORY, USUAL_CAPACITY = (
+    float(number_in(MODEL, f"memory.{name}", "bytes")) for name in ("usual", "of_capacity")
+)
+MEMORY_POWER, MEMORY_SPREAD = assumption("memory.power"), assumption("spread.memory")
+MEMORY_SIZES, LARGEST_MEMORY = whole_constant("worlds.memory_sizes"), whole_constant("worlds.largest_memory")
 NARROW_COLUMN = whole_constant("worlds.narrow_column")
 CLIENT_READ = Load(kind="random-read", rate=1.0)
 """What clients of a world ask for, once a second."""
@@ -127,6 +132,25 @@ def write_caches() -> tuple[Choice, ...]:
 def sector_sizes() -> tuple[Choice, ...]:
     """Return the ashift a pool on disks of 4 KiB sectors may have where ZFS takes the logical sector."""
     return Choice(12, LARGE_SECTORS), Choice(9, 1.0 - LARGE_SECTORS)
+
+
+def memories(case: Case) -> tuple[Choice, ...]:
+    """Return how much memory the host of files may have, the most first, with the shares of hosts [bytes].
+
+    Powers of two, log-normal about what hosts of pools of that capacity usually have; for what other uses
+    have, see `memory_share`.
+    """
+    capacity = float(case.leaves) * case.drive_size
+    usual = math.log(USUAL_MEMORY) + MEMORY_POWER * math.log(capacity / USUAL_CAPACITY)
+    return tuple(
+        Choice(size, math.exp(-0.5 * ((math.log(size) - usual) / MEMORY_SPREAD) ** 2))
+        for size in (LARGEST_MEMORY >> step for step in range(MEMORY_SIZES))
+    )
+
+
+def memory_share(history: str) -> float:
+    """Return how much memory hosts of a use have, as a multiple of what those of files have."""
+    return _prior(history, "memory", "1") or 1.0
 
 
 def loads() -> tuple[Choice, ...]:
@@ -241,6 +265,8 @@ def in_world(case: Case, member: Member) -> Case:
         world = replace(world, write_cache=member.write_cache)
     if member.ashift is not None:
         world = replace(world, ashift=member.ashift)
+    if member.memory is not None:
+        world = replace(world, memory=round(member.memory * memory_share(world.history.name)))
     if member.drive is not None:
         drives = case.candidates.drives[member.drive]
         world = replace(world, drive=drives.pool, new_drive=drives.new)

@@ -7,13 +7,14 @@ from collections.abc import Container, Iterable
 from zsim.base.constants import constant, whole_constant
 from zsim.base.units import format_bytes, format_drive_size, format_fraction, format_rate
 from zsim.case.case import Case
-from zsim.case.worlds import USES, ends_of
-from zsim.pool.recipes.histories import History, history_recipe
-from zsim.pool.simulator.files import expansion, mean_record_bytes
+from zsim.case.worlds import USES, ends_of, memory_share, pick
+from zsim.pool.recipes.histories import History
 from zsim.prediction.inputs.ensemble import Unknown, unknowns
-from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
+from zsim.prediction.inputs.scan_memory import needed_memory, sorts
 
 COMMON_MEMORY, ONE_CABLE = whole_constant("answer.common_memory"), constant("answer.one_cable")
+USUAL = (0.1, 0.9)
+"""Places among the worlds between which most of them are."""
 
 
 def missing(case: Case, inputs: tuple[Unknown, ...]) -> tuple[str, ...]:
@@ -22,7 +23,8 @@ def missing(case: Case, inputs: tuple[Unknown, ...]) -> tuple[str, ...]:
     The sizes of blocks belong to these where nothing else does: they go with the use of the pool, which the
     table of unknown inputs names in any case.
     """
-    values = {unknown.name: [choice.value for choice in unknown.choices] for unknown in inputs}
+    named = {unknown.name: unknown for unknown in inputs}
+    values = {name: [choice.value for choice in unknown.choices] for name, unknown in named.items()}
     if case.exact:
         return _taken(case, values)
     found = []
@@ -37,24 +39,24 @@ def missing(case: Case, inputs: tuple[Unknown, ...]) -> tuple[str, ...]:
         found.append(f"the record sizes (sampled, {record_span(case)}: give --history or --recordsize)")
     known = not values.get("drive_size") and not values.get("fill")
     if known and not (case.assumed("history") and case.assumed("recordsize")):
-        found.extend(_memory(case))
+        found.extend(_memory(case, named.get("memory")))
     return tuple(found)
 
 
-def _memory(case: Case) -> list[str]:
+def _memory(case: Case, unknown: Unknown | None) -> list[str]:
     """Return that nobody says how much memory the host has, where a sorted scan needs more than many have."""
-    scans = case.release.order == "sorted" and case.operation in ("resilver", "scrub")
-    if not scans or case.scan_memory is not None or case.facts.block_list is not None:
+    if not sorts(case) or case.scan_memory is not None or case.facts.block_list is not None:
         return []
-    history = case.stated_history()
-    recipe = history_recipe(history, case.empty_pool, case.fill, history.rounds)
-    vdevs = len(case.layout.data) if case.operation == "resilver" else 1
-    records = case.alloc / vdevs / (mean_record_bytes(recipe) * expansion(recipe))
-    needed = int(records * (SIO_BYTES + DVA_BYTES) * case.release.tunables["zfs_scan_mem_lim_fact"])
+    needed = needed_memory(case, case.stated_history())
     if needed < COMMON_MEMORY:
         return []
+    taken = "assumed to be enough"
+    if unknown is not None:
+        share = memory_share(case.history.name)
+        low, high = (format_bytes(int(share * float(pick(unknown.choices, place)))) for place in USUAL)
+        taken = f"sampled, mostly {low} to {high}"
     return [
-        f"the memory of the host (assumed to be enough; with less than {format_bytes(needed)} a sorted scan "
+        f"the memory of the host ({taken}; with less than {format_bytes(int(needed))} a sorted scan "
         "cannot sort all at once: give --memory)"
     ]
 

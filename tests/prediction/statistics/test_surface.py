@@ -292,7 +292,8 @@ def test_the_world_chosen_takes_most_variance_of_the_quantiles_for_its_cost(seed
         known = np.append(weights, np.ones(len(blocks) - len(weights)))[first][place]
         # A level of a large variance, which the code has not: another way to the same.
         level, rows, prior = 100.0, surface._about @ surface.whole, surface.prior
-        inverse = np.linalg.inv(prior.of_runs(seen, Runs(world, at["use"], blocks), known) + level)
+        runs = Runs(world, at["use"], blocks, np.where(at["scarce"] > 0.0, prior.of_memory[at["use"]], 0.0))
+        inverse = np.linalg.inv(prior.of_runs(seen, runs, known) + level)
         across = prior.between(rows, seen) + level
         open_: np.ndarray = np.diag(prior.between(rows, rows) + level - across @ inverse @ across.T)
         return open_

@@ -105,7 +105,7 @@ def test_runs_in_another_order_tell_the_same_to_twelve_digits() -> None:
     assert hours.half_width == pytest.approx(told.half_width, rel=1e-12)
 
 
-PRIOR = SlopePrior(np.zeros(1), np.eye(1) * 0.25, 0.04, 0.01, 0.002, 0.008, np.array([1.0, 4.0]), 5.0)
+PRIOR = SlopePrior(np.zeros(1), np.eye(1) * 0.25, 0.04, 0.01, 0.002, 0.008, np.array([1.0, 4.0]), 5.0, np.zeros(8))
 
 
 def test_runs_of_one_world_share_what_it_has_of_its_own() -> None:
@@ -222,6 +222,7 @@ def test_a_kind_of_which_little_is_known_leaves_more_open(
         "own": {"sorted": [1.0] * columns, "legacy": [2.0] * columns},
         "overall": {"sorted": [3.0] * len(OVERALL), "legacy": [7.0] * len(OVERALL)},
         "of_use": {"sorted": [1.0] * uses, "legacy": [4.0] * uses},
+        "of_memory": [0.0] * uses,
         "lack": 0.1, "drift": 0.2, "chance": 0.3, "of_size": 0.4, "weight": 5.0,
     }  # fmt: skip
     monkeypatch.setattr(slopes, "_stored", lambda: stored)

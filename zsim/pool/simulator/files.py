@@ -18,7 +18,7 @@ SPARE_DATA, SPARE_FILES = 1.2, 16
 LEAST_SPARE = 1.05
 """Of the data that fill the pool, if records that compress well take as little room as they may."""
 GOLDEN = 0.618_033_988_749_895
-LEAST_RECORDS = 8
+LEAST_RECORDS, GRID = 8, 400
 
 I64 = NDArray[np.int64]
 
@@ -286,6 +286,45 @@ def mean_record_bytes(recipe: PoolRecipe) -> float:
         blocks += record.share * max(each / record.recordsize, 1.0)
         total += record.share * each
     return total / blocks
+
+
+def mean_block_asize(recipe: PoolRecipe) -> float:
+    """Return what a data block takes in the mean, parity and padding with it [bytes].
+
+    Parameters
+    ----------
+    recipe : PoolRecipe
+
+    Returns
+    -------
+    float
+        Over files of all sizes: most of many small ones are blocks of their own, smaller than a record
+        [bytes].
+    """
+    deviate, weight = _size_grid(recipe.files.shape)
+    spec, ashift = recipe.normal[0].spec, recipe.normal[0].ashift
+    held = blocks = 0.0
+    for place, record in enumerate(recipe.records):
+        size = np.maximum(sizes_of(deviate.copy(), recipe.files) * record.size_factor, 512.0).astype(np.int64)
+        records, lsize = records_of(recipe, np.full(len(size), place), size)
+        count = record.share * weight * records
+        blocks += float(count.sum())
+        for ratio, chance in record.ratios:
+            psize = np.maximum(1, (lsize * ratio).astype(np.int64))
+            held += chance * float((count * asizes_on(spec, psize, ashift)).sum())
+    return held / blocks
+
+
+@functools.cache
+def _size_grid(shape: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return deviates of sizes that bytes and files alike are spread over, and their weights."""
+    if shape != "lognormal":
+        deviate = (np.arange(GRID) + 0.5) / GRID
+        return deviate, np.full(GRID, 1.0 / GRID)
+    # The bytes lie `sigma` further out than the files.
+    deviate = np.linspace(-5.0, 9.0, GRID)
+    weight = np.exp(-0.5 * deviate**2)
+    return deviate, weight / weight.sum()
 
 
 def expansion(recipe: PoolRecipe) -> float:

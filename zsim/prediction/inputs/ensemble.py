@@ -33,6 +33,7 @@ from zsim.case.worlds import (
 from zsim.drives.models.model import DriveModel, DriveSpread
 from zsim.prediction.inputs.hardware import physical_sector
 from zsim.prediction.inputs.processor import shares_host
+from zsim.prediction.inputs.scan_memory import memory_choices
 from zsim.scenario.releases.profile import COPIES
 
 MEMBERS = whole_constant("work.members")
@@ -44,7 +45,7 @@ NAMES = (
     "file_size", "write_cache", "shingling", "load", "ashift",
 )  # fmt: skip
 """Of all unknowns there may be."""
-LATER_NAMES = ("drive_size",)
+LATER_NAMES = ("drive_size", "memory")
 """Drawn apart: those before them keep their draws."""
 CHURN_SPREAD = assumption("spread.churn")
 FILE_SPREAD = assumption("spread.file_size")
@@ -177,6 +178,8 @@ def _of_the_surroundings(case: Case, old: DriveModel, new: DriveModel) -> list[U
     if new.recording == "smr" and case.operation != "scrub":
         words = "measure the drive: its vendor does not publish how it rewrites bands"
         found.append(Unknown("shingling", "new_drive", words, choices=shinglings(case, new.vendor)))
+    if memories := memory_choices(case):
+        found.append(Unknown("memory", "memory", "give the host's memory (--memory)", choices=memories))
     if case.assumed("load"):
         found.append(
             Unknown(

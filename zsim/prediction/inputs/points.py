@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from zsim.base.constants import constant
 from zsim.case.case import Case
-from zsim.case.worlds import USES
+from zsim.case.worlds import USES, memory_share
 from zsim.drives.models.model import DriveModel
 from zsim.prediction.inputs.ensemble import Unknown, places_of
+from zsim.prediction.inputs.scan_memory import needed_by_use, sorts
 from zsim.vdevs.kind import kind_of
 
 F64 = NDArray[np.float64]
@@ -61,8 +62,9 @@ def points(case: Case, inputs: Sequence[Unknown], scores: F64) -> dict[str, F64]
     dict
         ``data``: logarithm of what is allocated [log(bytes)]; ``use``: place in `USES`; ``fill`` and
         ``size``: fill and logarithm of the capacity of a drive, less the usual ones; logarithms of the
-        factors; 1 where ``cache_off``, ``slower_class`` and ``large_sectors`` hold; ``load``: logarithm of 1
-        and the reads a second and drive.
+        factors; ``scarce``: logarithm of the memory that a sorted scan needs over what the host has, 0 where
+        that is enough; 1 where ``cache_off``, ``slower_class`` and ``large_sectors`` hold; ``load``:
+        logarithm of 1 and the reads a second and drive.
     """
     count = len(scores)
     drawn = {unknown.name: scores[:, place] for place, unknown in enumerate(inputs)}
@@ -93,10 +95,28 @@ def points(case: Case, inputs: Sequence[Unknown], scores: F64) -> dict[str, F64]
         "large_sectors": (numbers("ashift", 0.0) == 12.0).astype(np.float64),
         "slower_class": np.array([float(name == SLOWER_CLASS) for name in chosen("drive", "")]),
     }
+    memory = numbers("memory", float(case.scan_memory or 0))
+    if "memory" in named:
+        memory = memory * _memory_shares(case)[found["use"]]
+    found["scarce"] = _scarce(case, found["use"], data, memory)
     for name in ("churn", "file_size", *FACTORS):
         spread = named[name].spread if name in named else 0.0
         found[name] = spread * drawn.get(name, np.zeros(count))
     return found
+
+
+def _memory_shares(case: Case) -> F64:
+    """Return how much memory hosts of each use have, one value a use."""
+    known = not case.assumed("history")
+    return np.array([memory_share(case.history.name if known else name) for name in USES])
+
+
+def _scarce(case: Case, use: F64, data: F64, memory: F64) -> F64:
+    """Return the logarithm of what a sorted scan needs over the memory there is; 0 where that is enough."""
+    if not sorts(case) or not memory.any():
+        return np.zeros(len(use))
+    needed = np.log(needed_by_use(case))[use.astype(np.int64)] + data - math.log(case.alloc)
+    return np.maximum(0.0, needed - np.log(memory))
 
 
 def _place(name: object, otherwise: int) -> int:

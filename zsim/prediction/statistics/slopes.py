@@ -23,9 +23,17 @@ from zsim.prediction.inputs.clients import has_hours
 
 F64 = NDArray[np.float64]
 SMALL, TILE = whole_constant("work.member_blocks"), whole_constant("work.tile_blocks")
+MEMORY_BY_USE = ("scarce", "scarce*scarce", "scarce*churn")
+MEMORY_OVERALL = (
+    "scarce*scarce*scarce", "scarce*scarce*churn", "scarce*churn*churn", "scarce*cache_off",
+    "scarce*file_size", "scarce*fill", "scarce*size", "scarce*slower_class", "scarce*seek", "scarce*overhead",
+    "scarce*outer_rate", "scarce*new_rate", "scarce*load", "scarce*short",
+)  # fmt: skip
+"""What a sorted scan is longer by that has no memory for its records (`validation/fit_memory.py`)."""
 BY_USE = (
     "1", "churn", "file_size", "cache_off", "fill", "size", "load", "slower_class", "outer_rate", "seek",
     "overhead", "new_rate", "short", "bend", "churn*short", "churn*churn",
+    *MEMORY_BY_USE,
 )  # fmt: skip
 """What each use of a pool has a slope of its own in."""
 OVERALL = (
@@ -37,7 +45,7 @@ OVERALL = (
     "cache_off*outer_rate", "cache_off*overhead*overhead", "overhead*overhead", "size*overhead",
     "slower_class*overhead", "size*new_rate", "churn*size", "file_size*churn*churn", "load*slower_class",
     "load*seek", "load*new_rate", "load*outer_rate", "load*overhead", "load*file_size", "load*short",
-    "fill*load", "load*load*load", "fill*fill*fill",
+    "fill*load", "load*load*load", "fill*fill*fill", *MEMORY_OVERALL,
 )  # fmt: skip
 """What all have one slope in."""
 CLASSES = ("sorted", "legacy")
@@ -93,6 +101,25 @@ def smallness(blocks: F64, power: float = CURVE) -> F64:
     return found
 
 
+def slope_count() -> int:
+    """Return how many slopes there are."""
+    return len(BY_USE) * len(USES) + len(OVERALL)
+
+
+def slopes_of(by_use: Sequence[str], overall: Sequence[str]) -> NDArray[np.int64]:
+    """Return the places of some slopes in `design`, those of the uses first.
+
+    Parameters
+    ----------
+    by_use, overall : sequence of str
+        Names in `BY_USE` and `OVERALL`.
+    """
+    count = len(USES)
+    places = [BY_USE.index(name) * count + place for name in by_use for place in range(count)]
+    places += [len(BY_USE) * count + OVERALL.index(name) for name in overall]
+    return np.array(places)
+
+
 def _product(known: Mapping[str, F64], name: str) -> F64:
     """Return the product of columns, such as ``churn*short``."""
     return functools.reduce(np.multiply, (known[each] for each in name.split("*")))
@@ -117,6 +144,8 @@ class SlopePrior:
         What these four are to be multiplied by.
     weight : float
         In how many runs' place they are taken as known.
+    of_memory : ndarray of float, shape (uses,)
+        Squared scale of what a run of each use has beyond the slopes whose scan is short of memory.
     """
 
     slopes: F64
@@ -127,6 +156,7 @@ class SlopePrior:
     of_size: float
     of_use: F64
     weight: float
+    of_memory: F64
 
     def own(self, use: F64, blocks: F64) -> F64:
         """Return the squared scale of single runs beyond the slopes.
@@ -488,6 +518,7 @@ class _Stored(TypedDict):
     chance: float
     of_size: float
     weight: float
+    of_memory: list[float]
 
 
 @functools.cache
@@ -521,8 +552,9 @@ def prior(kind: Mapping[str, float]) -> SlopePrior:
     covariance = slope_covariance(data["alike"][name], data["own"][name], data["overall"][name])
     unsure = 1.0 + float(where @ np.array(data["leverage"]) @ where)
     noise = (data["lack"], data["drift"], data["chance"], data["of_size"])
-    mean = np.array(data["mean"]) @ where
-    return SlopePrior(mean, unsure * covariance, *noise, np.array(data["of_use"][name]), data["weight"])
+    mean, of_use = np.array(data["mean"]) @ where, np.array(data["of_use"][name])
+    short = np.array(data["of_memory"])
+    return SlopePrior(mean, unsure * covariance, *noise, of_use, data["weight"], short)
 
 
 def class_of(kind: Mapping[str, float]) -> str:

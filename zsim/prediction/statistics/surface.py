@@ -207,7 +207,7 @@ class ResponseSurface:
         drawn, each with a stratum of what is its own.
         """
         at = points(self.case, self.inputs, ran.scores)
-        runs = Runs(_worlds(ran.scores), at["use"], ran.blocks, ran.clients)
+        runs = Runs(_worlds(ran.scores), at["use"], ran.blocks, ran.clients + self._of_memory(at))
         answered = runs._replace(blocks=np.full(len(ran.blocks), self.blocks))
         seen, here = design(at, runs.blocks), design(at, answered.blocks)
         away = np.log(ran.times) - at["data"] - seen @ self.slopes
@@ -236,6 +236,10 @@ class ResponseSurface:
             np.exp(there + own),
             np.exp(drawn),
         )
+
+    def _of_memory(self, at: Mapping[str, F64]) -> F64:
+        """Return the squared scale of what runs have beyond the slopes whose scan is short of memory."""
+        return np.where(at["scarce"] > 0.0, self.prior.of_memory[at["use"]], 0.0)
 
     def work(self, scores: F64, commands: F64) -> F64:
         """Return how much work a block of each world's population is, as a multiple of the usual world's.
@@ -284,7 +288,7 @@ class ResponseSurface:
         at, ran = points(self.case, self.inputs, scores), np.full(len(scores), float(blocks))
         about = _near(self.whole @ self.slopes + self.data, SHARES[1])
         rows = np.concatenate([design(at, ran), (about @ self.whole)[None, :]])
-        every = Runs(np.arange(len(scores)), at["use"], ran)
+        every = Runs(np.arange(len(scores)), at["use"], ran, self._of_memory(at))
         between = self.prior.between(rows, rows)
         between[:-1, :-1] += self.prior.of_own(every, np.ones(len(scores)))
         found: list[int] = []
@@ -338,7 +342,7 @@ class ResponseSurface:
         whole[: len(blocks), : len(blocks)] += as_weighed(
             self.prior.of_worlds(every, every), weights, weights
         )
-        clients = _of_clients(ran, at["load"], blocks)
+        clients = _of_clients(ran, at["load"], blocks) + self._of_memory(at)
         chance = (self.prior.of_chance(at["use"], blocks) + clients) / weights
         known = with_open_level(whole[:count, :count] + np.diag(chance[:count]))
         left = known.left(whole[count:, count:], whole[count:, :count])

@@ -1,0 +1,55 @@
+"""Main memory that a sorted scan needs to hold the records of all that it issues."""
+
+from __future__ import annotations
+
+from zsim.case.case import Case
+from zsim.case.worlds import USES, Choice, memories
+from zsim.pool.recipes.histories import History, history_recipe
+from zsim.pool.simulator.files import mean_block_asize
+from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
+
+
+def sorts(case: Case) -> bool:
+    """Tell whether the operation collects records and issues them in an order that memory decides."""
+    return case.release.order == "sorted" and case.operation in ("resilver", "scrub")
+
+
+def needed_memory(case: Case, history: History) -> float:
+    """Return the main memory from which on a sorted scan sorts a pool of a history at once [bytes].
+
+    Parameters
+    ----------
+    case : Case
+    history : History
+        What is on the pool.
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:dsl_scan_should_clear: the queues may take a share of memory (zfs_scan_mem_lim_fact);
+    a resilver queues blocks of the vdev that it repairs.
+    """
+    recipe = history_recipe(history, case.empty_pool, case.fill, history.rounds)
+    vdevs = len(case.layout.data) if case.operation == "resilver" else 1
+    records = case.alloc / vdevs / mean_block_asize(recipe)
+    return records * (SIO_BYTES + DVA_BYTES) * case.release.tunables["zfs_scan_mem_lim_fact"]
+
+
+def needed_by_use(case: Case) -> tuple[float, ...]:
+    """Return the same for each use that the pool may have, one value where it is known [bytes]."""
+    if not case.assumed("history"):
+        return (needed_memory(case, case.stated_history()),) * len(USES)
+    return tuple(needed_memory(case, case.candidates.histories[name]) for name in USES)
+
+
+def memory_choices(case: Case) -> tuple[Choice, ...]:
+    """Return how much memory the host may have where nobody says it; none where it does not tell [bytes].
+
+    On flash the order in which blocks are read hardly tells; for a list of all blocks the host is taken to
+    have memory.
+    """
+    if not sorts(case) or case.drive.kind != "mechanical" or case.scenario.block_list is not None:
+        return ()
+    if case.scan_memory is not None:
+        return ()
+    choices, most = memories(case), max(needed_by_use(case))
+    return choices if most > min(float(choice.value) for choice in choices) else ()
