@@ -43,6 +43,18 @@ def test_whether_to_stop_a_load_is_answered_while_a_scrub_runs(status: str, caps
     assert names == ["stop the load now", "wait"]
 
 
+@pytest.mark.parametrize("status", ["disks"], indirect=True)
+@pytest.mark.parametrize("memory", ["16G", "1T"])
+def test_what_a_scrub_showed_beside_a_load_is_not_taken_for_its_pace_without(
+    status: str, memory: str, capsys: Capture
+) -> None:
+    """What is seen leaves 4.3 h; the load is half of that, whatever the host has."""
+    found = answer(capsys, "decide", status, "--load", "backup 100MB/s", "--memory", memory)
+    over = {each["alternative"]: each["over_s"]["p50"] for each in found["alternatives"]}  # type: ignore[attr-defined]
+    assert over["wait"] == pytest.approx(4.4 * 3600.0, rel=0.1)
+    assert 0.35 < over["stop the load now"] / over["wait"] < 0.8
+
+
 def test_plain_disks_are_scrubbed_by_flags_too(capsys: Capture) -> None:
     pool = ["--layout", "2*disk", "--fill", "10%", "--drive-size", "1TB"]
     words = ["decide", *pool, "--running", "scrub", "--done", "30%"]

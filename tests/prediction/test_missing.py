@@ -9,6 +9,7 @@ import pytest
 from zsim.case.case import Case
 from zsim.prediction import missing as said_first
 from zsim.prediction.api import case_of
+from zsim.prediction.inputs import scan_memory
 from zsim.prediction.inputs.ensemble import unknowns
 from zsim.prediction.missing import (
     missing,
@@ -112,9 +113,8 @@ def test_a_sorted_scan_that_needs_more_memory_than_is_common_says_how_much(
     monkeypatch: pytest.MonkeyPatch, stated: dict[str, Any], vdevs: int | None
 ) -> None:
     """Records of 16 KiB take 32 with their parity; of 3 TiB each vdev that is repaired has as many."""
-    monkeypatch.setattr(said_first, "history_recipe", lambda *given: None)
-    monkeypatch.setattr(said_first, "mean_record_bytes", lambda recipe: 16 * KIB)
-    monkeypatch.setattr(said_first, "expansion", lambda recipe: 2.0)
+    monkeypatch.setattr(scan_memory, "history_recipe", lambda *given: None)
+    monkeypatch.setattr(scan_memory, "mean_block_asize", lambda recipe: 32.0 * KIB)
     monkeypatch.setattr(said_first, "format_bytes", str)
     usual = {"drive_size": "4TB", "alloc": "3T", "release": "openzfs-2.3", "history": "vm-host"}
     known = case(**(usual | stated))
@@ -123,8 +123,16 @@ def test_a_sorted_scan_that_needs_more_memory_than_is_common_says_how_much(
     for common in (needed, needed + 1):
         monkeypatch.setattr(said_first, "COMMON_MEMORY", common)
         told = missing(known, unknowns(known))
-        words = f"the memory of the host (assumed to be enough; with less than {needed} a sorted scan cannot"
-        assert [each.startswith(words) for each in told] == [True] * (common == needed and vdevs is not None)
+        words = f"; with less than {needed} a sorted scan cannot sort all at once: give --memory)"
+        sampled = "the memory of the host (sampled, mostly "
+        found = [each.startswith(sampled) and each.endswith(words) for each in told]
+        assert found == [True] * (common == needed and vdevs is not None)
+
+
+def test_of_a_flash_pool_enough_memory_is_assumed_and_said() -> None:
+    known = case(drive="generic-sata-ssd", alloc="3T", history="vm-host")
+    (told,) = missing(known, unknowns(known))
+    assert told.startswith("the memory of the host (assumed to be enough; with less than ")
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from zsim.prediction.inputs.ensemble import Unknown, unknowns
 from zsim.prediction.inputs.scan_memory import needed_memory, sorts
 
 COMMON_MEMORY, ONE_CABLE = whole_constant("answer.common_memory"), constant("answer.one_cable")
-USUAL = (0.1, 0.9)
-"""Places among the worlds between which most of them are."""
+USUALLY = constant("answer.usually")
+"""Place among hosts, those with most memory first, up to which most are."""
 
 
 def missing(case: Case, inputs: tuple[Unknown, ...]) -> tuple[str, ...]:
@@ -53,7 +53,10 @@ def _memory(case: Case, unknown: Unknown | None) -> list[str]:
     taken = "assumed to be enough"
     if unknown is not None:
         share = memory_share(case.history.name)
-        low, high = (format_bytes(int(share * float(pick(unknown.choices, place)))) for place in USUAL)
+        low, high = (
+            format_bytes(int(share * float(pick(unknown.choices, place))))
+            for place in (USUALLY, 1.0 - USUALLY)
+        )
         taken = f"sampled, mostly {low} to {high}"
     return [
         f"the memory of the host ({taken}; with less than {format_bytes(int(needed))} a sorted scan "

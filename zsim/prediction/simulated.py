@@ -207,6 +207,7 @@ _WHY = {
     "fill": "not stated; the time is about proportional to it",
     "history": "not stated; uses differ in record sizes and age",
     "load": "not stated; most pools are in use during a resilver",
+    "memory": "not stated; a sorted scan of this pool may be short of it",
 }
 """Why a value is sampled, where the reason of the default would not tell."""
 
@@ -220,6 +221,7 @@ def _in_world(each: Default, world: Case) -> tuple[object, str]:
         "drive_size": (world.drive_size, format_drive_size(world.drive_size)),
         "fill": (world.fill, format_fraction(world.fill)),
         "history": (world.history.name, world.history.name),
+        "memory": (world.memory, format_bytes(world.memory)),
         "write_cache": (world.write_cache, "on" if world.write_cache else "off"),
         "ashift": (world.ashift, f"{world.ashift} ({1 << world.ashift} bytes)"),
         "load": ([load.model_dump(mode="json") for load in world.load], _loads(world.load)),
@@ -271,6 +273,7 @@ def _span(form: Callable[[float], str]) -> Callable[[list[Value]], str]:
 _CHOICES: Mapping[str, Callable[[list[Value]], str]] = {
     "drive_size": _span(format_drive_size),
     "fill": _span(format_fraction),
+    "memory": _span(lambda size: format_bytes(int(size))),
     "history": lambda values: f"{len(values)} uses, {values[0]} to {values[-1]}",
     "write_cache": lambda values: "on or off",
     "load": lambda values: f"none to {ends_of(values)[1]:g} reads/s per drive",

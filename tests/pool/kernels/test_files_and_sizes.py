@@ -26,6 +26,7 @@ from zsim.pool.simulator.files import (
     draw_pieces,
     expansion,
     file_sizes,
+    mean_block_asize,
     mean_file_bytes,
     mean_record_bytes,
     pieces_at,
@@ -61,6 +62,7 @@ from zsim.pool.simulator.writing import (
     txg_room,
 )
 from zsim.scenario.layout import VdevSpec
+from zsim.vdevs.arrays import asizes_on
 
 # SplitMix64 of the seed 1234567, as published with it (Steele, Lea and Flood; rosettacode.org).
 SPLITMIX = (6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431)
@@ -392,6 +394,26 @@ def test_the_mean_file_and_record_are_those_of_the_mix() -> None:
     tiny = recipe(records=(RecordClass(128 * KIB),), files=FileSizes("fixed", 5 * KIB))
     assert mean_record_bytes(tiny) == 5 * KIB, "a small file is one block"
     assert mean_record_bytes(replace(tiny, files=FileSizes("uniform", 0, 2 * KIB, 6 * KIB))) == 4 * KIB
+
+
+def test_a_block_takes_what_the_blocks_of_all_files_do_in_the_mean() -> None:
+    """A file of 5K is a block; most blocks of many small files are smaller than the mean file says."""
+    tiny = recipe(records=(RecordClass(128 * KIB),), files=FileSizes("fixed", 5 * KIB))
+    spec, ashift = tiny.normal[0].spec, tiny.normal[0].ashift
+    one = float(asizes_on(spec, np.array([5 * KIB]), ashift)[0])
+    assert mean_block_asize(tiny) == one
+    half = replace(tiny, records=(RecordClass(128 * KIB, ratios=((1.0, 0.5), (0.2, 0.5))),))
+    less = float(asizes_on(spec, np.array([KIB]), ashift)[0])
+    assert mean_block_asize(half) == pytest.approx((one + less) / 2)
+    # Against files drawn.
+    sizes = FileSizes("lognormal", 64 * KIB, 512, 1 << 40, 2.0)
+    made = replace(tiny, files=sizes)
+    drawn = np.maximum(sizes_of(np.random.default_rng(3).standard_normal(400_000), sizes), 512.0)
+    records, lsize = records_of(made, np.zeros(len(drawn), int), drawn.astype(np.int64))
+    held = float((records * asizes_on(spec, lsize, ashift)).sum()) / float(records.sum())
+    assert mean_block_asize(made) == pytest.approx(held, rel=0.03)
+    uniform = replace(tiny, files=FileSizes("uniform", 0, 4 * KIB, 12 * KIB))
+    assert one < mean_block_asize(uniform) < float(asizes_on(spec, np.array([12 * KIB]), ashift)[0])
 
 
 def test_the_file_of_a_byte_is_larger_than_the_mean_file() -> None:

@@ -122,10 +122,10 @@ def test_the_runs_behind_a_prediction_are_neither_stored_nor_compared(known: Pre
 
 
 def test_what_no_world_explains_is_said_and_not_forced(plain: Prediction) -> None:
-    found = plain.given("scrub=400h,date=2026-05-03")
+    found = plain.given("scrub=4000h,date=2026-05-03")
     (row,) = found.evidence
     assert row.weight < 0.1
-    assert "the scrub of 3 May 2026 took 16 d 16 h" in row.note
+    assert "the scrub of 3 May 2026 took 166 d 16 h" in row.note
     assert "a slow link" in row.note
     assert found.resilver_s.p50 < 3.0 * plain.resilver_s.p50
     assert "What this pool has already shown" in as_text(found)
@@ -396,7 +396,7 @@ def test_what_lies_on_special_vdevs_is_compared_with_what_worlds_hold() -> None:
 
 def test_what_a_special_vdev_holds_tells_what_is_stored() -> None:
     """Next to nothing on it: large records, written once; a resilver of such a pool is quick."""
-    own = Scenario.from_dict({**SPECIAL, "drive_size": "8TB", "seed": 3})
+    own = Scenario.from_dict({**SPECIAL, "drive_size": "8TB", "seed": 3, "memory": "1T"})
     plain = predict(own, portion="row")
     films = predict(own.replace(evidence="special=2.5G"), portion="row")
     files = predict(own.replace(evidence="special=250G"), portion="row")
@@ -405,8 +405,9 @@ def test_what_a_special_vdev_holds_tells_what_is_stored() -> None:
         (used,) = each.evidence
         assert used.unit == "B"
         assert used.weight > 0.8
-        assert used.narrows > 0.05
-        assert each.resilver_s.p90 / each.resilver_s.p10 < plain.resilver_s.p90 / plain.resilver_s.p10
+    # Many small blocks leave open whose they are, and how long those take.
+    assert films.evidence[0].narrows > 0.05
+    assert films.resilver_s.p90 / films.resilver_s.p10 < plain.resilver_s.p90 / plain.resilver_s.p10
 
 
 def test_a_measurement_of_a_drive_does_not_widen_the_answer(plain: Prediction) -> None:

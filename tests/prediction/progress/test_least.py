@@ -155,7 +155,7 @@ def test_progress_that_no_such_drive_can_make_is_of_other_drives() -> None:
 
 def test_a_world_knows_what_its_new_drive_needs() -> None:
     """A raidz2 of six disks of 4 TB, half full: 2 TB are written, at the rate that the drive has there."""
-    case = disks(write_cache=True, recordsize="1M")
+    case = disks(write_cache=True, recordsize="1M", memory="1T")
     worlds, least = courses_of(case), seconds_to_write(case.new_drive.parameters(), 0.5 * 4e12)
     needs = np.array([world.transfer * world.issue_s for world in worlds])
     assert np.median(needs) == pytest.approx(least, rel=0.05)

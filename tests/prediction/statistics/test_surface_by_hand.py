@@ -105,7 +105,8 @@ def test_runs_in_another_order_tell_the_same_to_twelve_digits() -> None:
     assert hours.half_width == pytest.approx(told.half_width, rel=1e-12)
 
 
-PRIOR = SlopePrior(np.zeros(1), np.eye(1) * 0.25, 0.04, 0.01, 0.002, 0.008, np.array([1.0, 4.0]), 5.0, np.zeros(8))
+NOISE = (0.04, 0.01, 0.002, 0.008)
+PRIOR = SlopePrior(np.zeros(1), np.eye(1) * 0.25, *NOISE, np.array([1.0, 4.0]), 5.0, np.zeros(8))
 
 
 def test_runs_of_one_world_share_what_it_has_of_its_own() -> None:

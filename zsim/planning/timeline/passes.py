@@ -22,6 +22,7 @@ from zsim.case.case import Case
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import VERIFYING_SCRUB, Quantiles
 from zsim.prediction.api import case_of, predict
+from zsim.scenario.evidence import RunningScan
 from zsim.scenario.model import Scenario
 from zsim.vdevs.kind import kind_of
 
@@ -51,6 +52,13 @@ Progress = Callable[[float, str], None]
 def facts(scenario: Scenario) -> Case:
     """Return the case of a pool with its assumptions, whatever it says of a replacement left out."""
     return case_of(scenario.changed({"operation": "scrub", **dict.fromkeys(FOR_REPLACEMENT)}))
+
+
+def unseen(scenario: Scenario) -> Scenario:
+    """Return a scenario without what running scans have shown; the same one where none has."""
+    seen = scenario.evidence or ()
+    left = [each for each in seen if not isinstance(each, RunningScan)]
+    return scenario if len(left) == len(seen) else scenario.changed({"evidence": left or None})
 
 
 def in_worlds(answer: Quantiles) -> F64:
@@ -116,6 +124,11 @@ class PassTimes:
     read_bytes: int = 0
     written_bytes: int = 0
     scrub: float = 0.0
+
+    @property
+    def middle(self) -> float:
+        """How long it takes in the middle world [s]."""
+        return float(np.sort(self.seconds)[len(self.seconds) // 2])
 
     def gone(self, share: float) -> float:
         """Return the share of the time gone when a share of the work is done."""

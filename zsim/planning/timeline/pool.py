@@ -10,7 +10,7 @@ from dataclasses import replace
 import simpy
 
 from zsim.base.units import format_both, format_percent
-from zsim.planning.timeline.passes import Passes, PassTimes, facts
+from zsim.planning.timeline.passes import Passes, PassTimes, facts, unseen
 from zsim.planning.timeline.redundancy import Ledger, Slot, Target, TimelineVdev, vdevs_of
 from zsim.planning.timeline.rules import Rules, rules_of
 from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, PassKind, Steps
@@ -560,18 +560,37 @@ class Pool:
 
     def set(self, changes: dict[str, object]) -> None:
         """Change fields of the scenario: what runs goes on at another pace."""
+        before = self.scenario
         self.scenario = self.scenario.changed(changes)
         resolved = facts(self.scenario)
         self.rules = rules_of(resolved.release, resolved.release.order)
         self.tell(f"from now on {', '.join(f'{name} = {value}' for name, value in changes.items())}")
-        self.retime()
+        self.retime(before)
 
-    def retime(self) -> None:
-        """Let what runs go on at the pace that it has from now on."""
+    def retime(self, before: Scenario | None = None) -> None:
+        """Let what runs go on at the pace that it has from now on; what was set `before` may be different.
+
+        What a running pass has shown it showed under what was set then: it goes on at that pace times what
+        the change does to a pass of which nothing was seen.
+        """
+        now = self.scenario
         for each in self._running():
-            if each.kind == "scrub":
-                each.retimed(self.passes.scrub(self.scenario_now()))
-            elif each.targets:
-                each.retimed(self._times(each.targets, each.kind))
+            if each.kind != "scrub" and not each.targets:
+                continue
+            if before is None or unseen(before) is before:
+                each.retimed(self._times_of(each))
+            else:
+                self.scenario = unseen(before)
+                then = self._times_of(each)
+                self.scenario = unseen(now)
+                times = self._times_of(each)
+                self.scenario = now
+                each.retimed(replace(times, seconds=each.times.seconds * (times.middle / then.middle)))
             each.interrupt(LOOK)
         self.note()
+
+    def _times_of(self, each: Pass) -> PassTimes:
+        """Return the times of a pass that runs, as it would be from the begin on."""
+        if each.kind == "scrub":
+            return self.passes.scrub(self.scenario_now())
+        return self._times(each.targets, each.kind)
