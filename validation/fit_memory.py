@@ -13,11 +13,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fit_response import LOOSE, TIED, WORLDS, drawn, even, rounded
+from fit_response import LOOSE, TIED, WORLDS, columns_of, drawn, even, main, rounded
 
 from zsim.base.errors import ZsimError
 from zsim.case.worlds import USES, in_world
@@ -45,22 +44,15 @@ RUNS = ((SMALL, 14, 0), (TILE // 4, 2, 3), (TILE // 2, 2, 7))
 """Blocks of a population, pairs of runs on such, and which world is the first of these."""
 PLACES, ROUNDS = slopes_of(MEMORY_BY_USE, MEMORY_OVERALL), 30
 """Of the slopes in the prior, and rounds of the fit."""
-
-
-def collect(path: Path, first: int, count: int) -> None:
-    """Append the pairs of runs of scenarios to a file."""
-    have = {json.loads(line)["number"] for line in _lines(path)}
-    for number in range(first, first + count):
-        if number in have:
-            continue
-        try:
-            found = ran(number)
-        except (ZsimError, HistoryError) as error:
-            sys.stderr.write(f"{number}: {error}\n")
-            continue
-        if found is not None:
-            with path.open("a", encoding="utf-8") as out:
-                out.write(json.dumps(found) + "\n")
+SHARED = np.arange(len(MEMORY_BY_USE))
+WHICH = np.concatenate(
+    [
+        SHARED,
+        len(SHARED) + np.repeat(SHARED, len(USES)),
+        2 * len(SHARED) + np.arange(len(MEMORY_OVERALL)),
+    ]
+)
+"""The variance of each effect, by its place: those of the uses of one column have the same."""
 
 
 def ran(number: int) -> dict[str, Any] | None:
@@ -72,7 +64,8 @@ def ran(number: int) -> dict[str, Any] | None:
         return None
     members = draw_members(inputs, number * 10, max(count for _, count, _ in RUNS))
     scores = [even(inputs, each.scores) for each in members]
-    places, scarce, blocks, enough, short = [], [], [], [], []
+    at: list[dict[str, np.ndarray]] = []
+    blocks, enough, short = [], [], []
     for size, count, first in RUNS:
         for step in range(count):
             place = (first + step) % len(scores)
@@ -88,19 +81,14 @@ def ran(number: int) -> dict[str, Any] | None:
                 ]
             except (ZsimError, HistoryError):
                 continue
-            places.append(scores[place])
-            scarce.append(float(here["scarce"][0]))
+            at.append(here)
             blocks.append(size)
             enough.append(times[0])
             short.append(times[1])
-    if not places:
+    if not at:
         return None
-    pairs = {"scores": places, "scarce": scarce, "blocks": blocks, "enough": enough, "short": short}
+    pairs = {"at": columns_of(at), "blocks": blocks, "enough": enough, "short": short}
     return {"number": number, "stated": stated, **pairs}
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
 class Pairs:
@@ -108,8 +96,7 @@ class Pairs:
 
     def __init__(self, data: dict[str, Any]) -> None:
         case = case_of(Scenario.from_dict(data["stated"]))
-        # What was lacked when it was run: what hosts have may have been thought of anew since.
-        at = points(case, unknowns(case), np.array(data["scores"])) | {"scarce": np.array(data["scarce"])}
+        at = {name: np.array(values) for name, values in data["at"].items()}
         blocks = np.array(data["blocks"], dtype=float)
         enough = {**at, "scarce": np.zeros(len(blocks))}
         self.rows = (design(at, blocks) - design(enough, blocks))[:, PLACES]
@@ -141,46 +128,42 @@ class Fitted:
 
 def fitted(scenarios: list[Pairs], rounds: int = ROUNDS) -> Fitted:
     """Return the model under which the differences of all pairs are most likely."""
-    count, uses = len(MEMORY_BY_USE), len(USES)
-    # The variance of each effect: those of the uses of one column are the same.
-    own, overall = np.repeat(np.arange(count), uses), np.arange(len(MEMORY_OVERALL))
-    which = np.concatenate([np.arange(count), count + own, 2 * count + overall])
-    kinds, slopes = len(scenarios[0].kind), scenarios[0].rows.shape[1]
-    found = Fitted(
-        np.zeros((kinds, slopes)), np.full(2 * count + len(MEMORY_OVERALL), 0.02), np.full(uses, 0.02)
-    )
+    kinds, slopes, uses = len(scenarios[0].kind), scenarios[0].rows.shape[1], len(USES)
+    found = Fitted(np.zeros((kinds, slopes)), np.full(WHICH[-1] + 1, 0.02), np.full(uses, 0.02))
     for _ in range(rounds):
-        found.mean = _mean(scenarios, found, which)
-        squares, seen, left, pairs = np.zeros(len(which)), 0.0, np.zeros(uses), np.zeros(uses)
+        found.mean = _mean(scenarios, found)
+        squares, left, pairs = np.zeros(len(WHICH)), np.zeros(uses), np.zeros(uses)
         for each in scenarios:
-            spread, noise = found.variances[which], found.noise[each.use]
+            spread, noise = found.variances[WHICH], found.noise[each.use]
+            across, inverse = _conditioned(each, found)
             away = each.logs - each.rows @ (each.kind @ found.mean)
-            across = each.effects * spread
-            inverse = np.linalg.inv(across @ each.effects.T + np.diag(noise))
             effect = across.T @ inverse @ away
             squares += effect**2 + spread - np.einsum("re,rs,se->e", across, inverse, across)
-            seen += 1.0
             rest = away - each.effects @ effect
             open_ = noise - noise**2 * np.diag(inverse)
             left += np.bincount(each.use, rest**2 + open_, uses)
             pairs += np.bincount(each.use, minlength=uses)
-        sums = np.bincount(which, squares) / np.bincount(which)
-        found.variances, found.noise = np.maximum(sums / seen, 1e-7), left / pairs
+        sums = np.bincount(WHICH, squares) / np.bincount(WHICH)
+        found.variances, found.noise = np.maximum(sums / len(scenarios), 1e-7), left / pairs
     return found
 
 
-def _mean(scenarios: list[Pairs], found: Fitted, which: np.ndarray) -> np.ndarray:
+def _conditioned(each: Pairs, found: Fitted) -> tuple[np.ndarray, np.ndarray]:
+    """Return the covariance of pairs with the effects of their scenario, and the inverse of their own."""
+    across = each.effects * found.variances[WHICH]
+    return across, np.linalg.inv(across @ each.effects.T + np.diag(found.noise[each.use]))
+
+
+def _mean(scenarios: list[Pairs], found: Fitted) -> np.ndarray:
     """Return the slopes of all kinds: generalised least squares, drawn to 0 as far as scenarios differ."""
     kinds, slopes = found.mean.shape
     left, right = np.zeros((kinds * slopes, kinds * slopes)), np.zeros(kinds * slopes)
     for each in scenarios:
-        across = each.effects * found.variances[which]
-        inverse = np.linalg.inv(across @ each.effects.T + np.diag(found.noise[each.use]))
-        told = each.rows.T @ inverse
+        told = each.rows.T @ _conditioned(each, found)[1]
         left += np.kron(np.outer(each.kind, each.kind), told @ each.rows)
         right += np.kron(each.kind, told @ each.logs)
     tied = np.array([LOOSE] + [TIED] * (kinds - 1))
-    own = found.variances[which][len(MEMORY_BY_USE) :].copy()
+    own = found.variances[WHICH][len(MEMORY_BY_USE) :].copy()
     own[: len(MEMORY_BY_USE) * len(USES)] += np.repeat(found.variances[: len(MEMORY_BY_USE)], len(USES))
     left[np.diag_indices(len(left))] += (tied[:, None] / np.maximum(own, 1e-5)[None, :]).ravel()
     return np.linalg.solve(left, right).reshape(kinds, slopes)
@@ -232,16 +215,5 @@ def fit(scenarios: list[Pairs]) -> None:
         sys.stdout.write(f"{name}: noise of a pair {noise**0.5:.3f}\n")
 
 
-def main(arguments: list[str]) -> None:
-    """Do what the command line says."""
-    what, path = arguments[0], Path(arguments[1])
-    if what == "collect":
-        first, count = (int(each) for each in arguments[2:] or ("0", "1600"))
-        collect(path, first, count)
-        return
-    scenarios = [Pairs(json.loads(line)) for line in _lines(path)]
-    (fit if what == "fit" else check)(scenarios)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1:], ("0", "1600"), ran, Pairs, {"fit": fit, "check": check})

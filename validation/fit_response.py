@@ -8,7 +8,8 @@ worlds and the runs differ by, of the largest restricted likelihood (Patterson a
 1971; scenarios weighed as in a multivariate t: Lange, Little, Taylor, JASA 84, 1989).
 ``python validation/fit_response.py check RUNS.jsonl`` fits two thirds of the scenarios and says how far
 the answer from few runs of each of the others is from that of all runs of it.  Run it anew after a change
-that moves durations by more than chance does; ``tests/statistical/precision.py`` measures what it is worth.
+that moves durations by more than chance does, and ``fit_memory.py fit`` after it;
+``tests/statistical/precision.py`` measures what it is worth.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import json
 import math
 import random
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -49,6 +51,7 @@ from zsim.prediction.statistics.slopes import (
 from zsim.prediction.statistics.surface import REFERENCE, draws
 from zsim.scenario.model import Scenario
 
+Scenarios = TypeVar("Scenarios")
 WORLDS = model_data.models_directory() / "response" / "worlds.json"
 LAYOUTS = (
     "raidz1x3", "raidz1x4", "raidz1x5", "raidz2x6", "raidz2x6", "raidz2x8", "raidz2x10", "raidz3x9",
@@ -120,19 +123,20 @@ def drawn(number: int) -> dict[str, Any]:
     return found
 
 
-def collect(path: Path, first: int, count: int) -> None:
-    """Append the runs of scenarios to a file."""
+def collect(path: Path, first: int, count: int, run: Callable[[int], dict[str, Any] | None]) -> None:
+    """Append what `run` has of scenarios to a file; nothing of one for which it returns None."""
     have = {json.loads(line)["number"] for line in _lines(path)}
     for number in range(first, first + count):
         if number in have:
             continue
         try:
-            found = ran(number)
+            found = run(number)
         except (ZsimError, HistoryError) as error:
             sys.stderr.write(f"{number}: {error}\n")
             continue
-        with path.open("a", encoding="utf-8") as out:
-            out.write(json.dumps(found) + "\n")
+        if found is not None:
+            with path.open("a", encoding="utf-8") as out:
+                out.write(json.dumps(found) + "\n")
 
 
 def ran(number: int) -> dict[str, Any]:
@@ -158,16 +162,20 @@ def ran(number: int) -> dict[str, Any]:
             seconds.append(result.time_s)
             clients.append(result.clients)
             worlds.append(place)
-    columns = {name: np.concatenate([each[name] for each in at]).tolist() for name in at[0]}
     return {
         "number": number,
         "stated": stated,
-        "at": columns,
+        "at": columns_of(at),
         "blocks": blocks,
         "worlds": worlds,
         "seconds": seconds,
         "clients": clients,
     }
+
+
+def columns_of(at: list[dict[str, np.ndarray]]) -> dict[str, list[float]]:
+    """Return where worlds lie, by column."""
+    return {name: np.concatenate([each[name] for each in at]).tolist() for name in at[0]}
 
 
 def even(inputs: tuple[Unknown, ...], scores: tuple[float, ...]) -> tuple[float, ...]:
@@ -418,6 +426,7 @@ def fit(scenarios: list[Ran]) -> None:
         },
         **dict(zip(("lack", "drift", "chance", "of_size"), rounded(found.noise), strict=True)),
         "weight": WEIGHT,
+        "of_memory": [0.0] * len(USES),  # until fit_memory.py fits it
     }
     WORLDS.write_text(json.dumps(data) + "\n", encoding="utf-8")
 
@@ -429,16 +438,24 @@ def rounded(value: object) -> object:
     return float(f"{float(value):.4g}")  # type: ignore[arg-type]
 
 
-def main(arguments: list[str]) -> None:
-    """Do what the command line says."""
+def main(
+    arguments: list[str],
+    usual: tuple[str, str],
+    run: Callable[[int], dict[str, Any] | None],
+    read: Callable[[dict[str, Any]], Scenarios],
+    do: Mapping[str, Callable[[list[Scenarios]], None]],
+) -> None:
+    """Do what the command line says: collect what `run` returns, or `do` something with what was read.
+
+    `usual`: which scenario is the first, and how many, where the command line does not say it.
+    """
     what, path = arguments[0], Path(arguments[1])
     if what == "collect":
-        first, count = (int(each) for each in arguments[2:] or ("0", "300"))
-        collect(path, first, count)
+        first, count = (int(each) for each in arguments[2:] or usual)
+        collect(path, first, count, run)
         return
-    scenarios = [Ran(json.loads(line)) for line in _lines(path)]
-    (fit if what == "fit" else check)(scenarios)
+    do[what]([read(json.loads(line)) for line in _lines(path)])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1:], ("0", "300"), ran, Ran, {"fit": fit, "check": check})

@@ -288,6 +288,7 @@ def mean_record_bytes(recipe: PoolRecipe) -> float:
     return total / blocks
 
 
+@functools.lru_cache(maxsize=64)
 def mean_block_asize(recipe: PoolRecipe) -> float:
     """Return what a data block takes in the mean, parity and padding with it [bytes].
 
@@ -305,8 +306,8 @@ def mean_block_asize(recipe: PoolRecipe) -> float:
     spec, ashift = recipe.normal[0].spec, recipe.normal[0].ashift
     held = blocks = 0.0
     for place, record in enumerate(recipe.records):
-        size = np.maximum(sizes_of(deviate.copy(), recipe.files) * record.size_factor, 512.0).astype(np.int64)
-        records, lsize = records_of(recipe, np.full(len(size), place), size)
+        kind = np.full(GRID, place)
+        records, lsize = records_of(recipe, kind, file_sizes(recipe, FileNumbers(kind, deviate)))
         count = record.share * weight * records
         blocks += float(count.sum())
         for ratio, chance in record.ratios:

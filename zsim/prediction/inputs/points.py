@@ -111,11 +111,11 @@ def _memory_shares(case: Case) -> F64:
     return np.array([memory_share(case.history.name if known else name) for name in USES])
 
 
-def _scarce(case: Case, use: F64, data: F64, memory: F64) -> F64:
+def _scarce(case: Case, use: NDArray[np.int64], data: F64, memory: F64) -> F64:
     """Return the logarithm of what a sorted scan needs over the memory there is; 0 where that is enough."""
     if not sorts(case) or not memory.any():
         return np.zeros(len(use))
-    needed = np.log(needed_by_use(case))[use.astype(np.int64)] + data - math.log(case.alloc)
+    needed = np.log(needed_by_use(case))[use] + data - math.log(case.alloc)
     return np.maximum(0.0, needed - np.log(memory))
 
 
