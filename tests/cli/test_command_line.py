@@ -167,3 +167,19 @@ def test_version_is_that_of_the_package() -> None:
 def test_the_module_run_as_a_program_has_the_exit_codes_of_the_command() -> None:
     words = [sys.executable, "-m", "zsim", "predict", "--layout", "raidz9x2"]
     assert subprocess.run(words, capture_output=True, check=False).returncode == 2
+
+
+def test_ctrl_c_when_the_output_is_in_place_says_so(tmp_path, monkeypatch, capsys):
+    """It said that nothing was written, beside the file that it had written."""
+    from zsim.base.files import replace_file
+
+    def written_and_stopped(_arguments):
+        replace_file(tmp_path / "a.json", "{}")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(entry, "run", written_and_stopped)
+    assert entry.main([]) == 130
+    assert (
+        capsys.readouterr().err == f"zsim: interrupted; {tmp_path / 'a.json'} had been written and is whole\n"
+    )
+    replace_file(tmp_path / "b.json", "{}")  # nobody asks

@@ -61,7 +61,7 @@ def test_what_is_interrupted_says_so_and_leaves_nothing_half(command: str, tmp_p
         assert "Traceback" not in err
         if process.returncode == 130:
             assert "zsim: interrupted" in err
-            assert not target.exists()
+            assert (name in err) is target.exists()  # Ctrl-C may come when all is written already
         if target.exists():
             text = target.read_text()
             is_whole = (

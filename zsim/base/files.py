@@ -11,6 +11,7 @@ from pathlib import Path
 
 from zsim.base.errors import InputError
 from zsim.base.reading import is_directory, is_plain_file, stat_of
+from zsim.base.written import note_written
 
 FIELD, ANOTHER = "output file", "name another file"
 
@@ -58,6 +59,7 @@ def replace_files(contents: Mapping[str | Path, bytes | str]) -> None:
             Path(temporary).chmod(0o666 & ~_umask())
         for temporary, target in ready:
             Path(temporary).replace(target)
+            note_written(target)
     except BaseException as error:
         for temporary, _ in ready:
             Path(temporary).unlink(missing_ok=True)

@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import click
@@ -14,6 +15,7 @@ import click
 import zsim
 from zsim.base.errors import InputError, cut, printable
 from zsim.base.machine.lightly import begin_lightly, end_at_once
+from zsim.base.written import noting_what_is_written
 from zsim.cli.loudness import QUIET, VERBOSE, begin_telling, tell, versions, with_loudness
 from zsim.cli.streams import give_up_stdout, hold_streams
 
@@ -227,10 +229,10 @@ def _has_memory_limit() -> bool:
     return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
-def explain(error: BaseException) -> tuple[str, int]:
-    """Return the sentence and the exit code for an exception that ended a command."""
+def explain(error: BaseException, written: Sequence[Path] = ()) -> tuple[str, int]:
+    """Return the sentence and exit code for an exception that ended a command, which has `written` files."""
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
-        return f"interrupted{getattr(error, 'go_on', '') or '; nothing was written'}", EXIT_INTERRUPTED
+        return f"interrupted{getattr(error, 'go_on', '') or _what_was_written(written)}", EXIT_INTERRUPTED
     if isinstance(error, InputError) or is_short_of_memory(error):
         return one_line(error) if isinstance(error, InputError) else NO_MEMORY, EXIT_BAD_INPUT
     if isinstance(error, click.ClickException):
@@ -242,6 +244,14 @@ def explain(error: BaseException) -> tuple[str, int]:
     said = cut(one_line(error), MOST_GIVEN)
     hint = "this is a fault of zsim: set ZSIM_DEBUG=1 for the traceback and report it"
     return f"internal error: {type(error).__name__}: {said or 'no message'}; {hint}", EXIT_INTERNAL
+
+
+def _what_was_written(files: Sequence[Path]) -> str:
+    """Return the end of the sentence of what was interrupted: at the very end, its output may be there."""
+    if not files:
+        return "; nothing was written"
+    names = dict.fromkeys(one_line(str(file)) for file in files)
+    return f"; {cut(', '.join(names), MOST_GIVEN)} had been written and is whole"
 
 
 def run(arguments: Sequence[str] | None) -> int:
@@ -258,12 +268,12 @@ def run(arguments: Sequence[str] | None) -> int:
     return result if isinstance(result, int) else 0
 
 
-def report_error(error: BaseException) -> int:
+def report_error(error: BaseException, written: Sequence[Path] = ()) -> int:
     """Print the sentence for `error` on stderr, after the traceback if ZSIM_DEBUG is set; return the code."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message(), err=True)
         return EXIT_BAD_INPUT
-    sentence, code = explain(error)
+    sentence, code = explain(error, written)
     if os.environ.get("ZSIM_DEBUG"):
         import traceback
 
@@ -286,16 +296,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code for the shell.
     """
     hold_streams()
-    try:
-        begin_lightly()
-        return run(arguments)
-    except BrokenPipeError:  # the reader (head, less) has gone
-        give_up_stdout()
-        return EXIT_BROKEN_PIPE
-    except (Exception, KeyboardInterrupt, click.Abort) as error:
-        if isinstance(error, OSError) and error.filename is None:
+    with noting_what_is_written() as written:
+        try:
+            begin_lightly()
+            return run(arguments)
+        except BrokenPipeError:  # the reader (head, less) has gone
             give_up_stdout()
-        return report_error(error)
+            return EXIT_BROKEN_PIPE
+        except (Exception, KeyboardInterrupt, click.Abort) as error:
+            if isinstance(error, OSError) and error.filename is None:
+                give_up_stdout()
+            return report_error(error, written)
 
 
 def process() -> NoReturn:
