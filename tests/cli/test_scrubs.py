@@ -80,7 +80,7 @@ def test_a_slow_drive_may_be_taken_offline_for_a_scrub(status: str, capsys: Capt
 
 
 @pytest.mark.parametrize("status", ["raidz2"], indirect=True)
-@pytest.mark.parametrize("slow", [[], ["--slow", "1:3"]])
+@pytest.mark.parametrize("slow", [[], pytest.param(["--slow", "1:3"], marks=pytest.mark.slow)])
 def test_a_risk_is_answered_while_a_scrub_runs(status: str, slow: list[str], capsys: Capture) -> None:
     found = answer(capsys, "risk", status, *slow)
     assert found["window_of"] == "scrub"

@@ -14,6 +14,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 MOST_BYTES = 1_000_000
+LONG = ("planning-meeting", "what-if")
+SOME_SLOW = [
+    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in LONG)) for path in NOTEBOOKS
+]
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +48,7 @@ def test_outputs_are_kept_and_none_is_an_error(path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("default")  # those of the kernel's machinery are not ours
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SOME_SLOW)
 def test_notebooks_run_and_give_the_kinds_of_outputs_that_are_kept(path: Path, runner: ModuleType) -> None:
     if path.stem == "explore":
         pytest.importorskip("ipywidgets")

@@ -45,7 +45,7 @@ from . import strategies
 from .playing import POOLS, Sliced, build, differences, play
 from .strategies import Scenario, scenarios
 
-QUICK, SLICED = 250, 60
+QUICK, SLICED = 150, 30
 # Each of another seed; one after the other they would be the slowest test there is.
 PARTS, SLICED_PARTS = 10, 2
 # The deep profile: ten rounds of a thousand, each of another seed.

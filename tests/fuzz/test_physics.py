@@ -132,7 +132,9 @@ def test_evidence_that_agrees_does_not_widen_the_interval() -> None:
     "fields",
     [
         {"layout": "raidz2x6", "fill": 0.3, "recordsize": "1K", "drive_size": "100GB"},
-        {"layout": "raidz2x6", "fill": 0.3, "recordsize": "16M", "drive_size": "1TB"},
+        pytest.param(
+            {"layout": "raidz2x6", "fill": 0.3, "recordsize": "16M", "drive_size": "1TB"}, marks=pytest.mark.slow
+        ),
         {"layout": "mirror2", "alloc": "8K", "drive_size": "1TB"},
         pytest.param({"layout": "10*raidz2x12", "fill": 0.6, "drive_size": "24TB"}, marks=pytest.mark.slow),
         pytest.param({"layout": "draid2:8d:255c:4s", "fill": 0.5, "drive_size": "8TB"}, marks=pytest.mark.slow),

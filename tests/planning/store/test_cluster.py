@@ -38,6 +38,7 @@ def client() -> Iterator[Any]:
         yield client
 
 
+@pytest.mark.slow
 def test_a_study_survives_a_killed_worker_to_the_bit(client: Any, tmp_path: Path) -> None:
     alone = study(tmp_path / "alone.sqlite", AXES, jobs=1)
     killed = threading.Event()

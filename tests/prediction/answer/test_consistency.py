@@ -18,7 +18,6 @@ from zsim.scenario.model import Scenario
 
 SCENARIOS = (
     {"layout": "raidz2x6", "fill": 0.62},
-    {"layout": "raidz2x6", "fill": 0.62, "drive_size": "18TB", "history": "vm-host"},
     {"layout": "raidz2x6", "fill": 0.62, "drive_size": "18TB", "history": "vm-host", "recordsize": "128K"},
     {"layout": "3*mirror2", "fill": 0.4, "drive": "wd40efax"},
     {"layout": "2*raidz1x5", "fill": 0.5, "drive_size": "8TB", "load": ["random-read,rate=300"]},
