@@ -236,19 +236,6 @@ def test_a_sorted_scan_drifts_only_where_it_goes_over_the_drives_once() -> None:
     assert (case_priors.births(once), case_priors.births(case(release="zol-0.7"))) == (0.0, 1.0)
 
 
-def test_more_memory_or_larger_records_hold_more_data_at_once() -> None:
-    small, more, larger = (
-        case_priors.sorted_at_once(case(release="openzfs-2.3", **fields))
-        for fields in (
-            {"memory": "4G", "recordsize": "16K"},
-            {"memory": "8G", "recordsize": "16K"},
-            {"memory": "4G", "recordsize": "32K"},
-        )
-    )
-    assert more == pytest.approx(2.0 * small, rel=0.01)
-    assert larger == pytest.approx(2.0 * small, rel=0.01)
-
-
 def test_drives_are_known_by_model_by_class_or_not_at_all() -> None:
     assert case_priors.knowledge(case()) == "known"
     assert case_priors.knowledge(case(drive="generic-7200rpm-cmr")) == "class"

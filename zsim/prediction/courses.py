@@ -31,6 +31,7 @@ from zsim.prediction.evidence.weighing import Counterpart, Weighing
 from zsim.prediction.inputs.ensemble import draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.inputs.scan_memory import sorted_at_once
 from zsim.prediction.progress.case_priors import (
     births,
     discrepancy,
@@ -182,6 +183,7 @@ class CourseWork(Work):
             first=self.case.first_vdev_share,
             open_share=open_share(self.case),
             suspect=retries(self.case),
+            at_once=sorted_at_once(world) if world.scan_memory is not None else math.inf,
             named=knowledge(self.case) == "known",
             transfer=0.0
             if is_small(self.case)

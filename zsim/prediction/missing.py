@@ -17,6 +17,9 @@ USUALLY = constant("answer.usually")
 """Place among hosts, those with most memory first, up to which most are."""
 
 
+MEMORY = "the memory of the host"
+
+
 def missing(case: Case, inputs: tuple[Unknown, ...]) -> tuple[str, ...]:
     """Return what moves the answer most and is neither named nor bounded, each with the flag that settles it.
 
@@ -59,7 +62,7 @@ def _memory(case: Case, unknown: Unknown | None) -> list[str]:
         )
         taken = f"sampled, mostly {low} to {high}"
     return [
-        f"the memory of the host ({taken}; with less than {format_bytes(int(needed))} a sorted scan "
+        f"{MEMORY} ({taken}; with less than {format_bytes(int(needed))} a sorted scan "
         "cannot sort all at once: give --memory)"
     ]
 

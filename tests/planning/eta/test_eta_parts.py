@@ -13,7 +13,7 @@ from tests.report.answers import some
 from zsim.planning.eta import followed as following
 from zsim.planning.eta import reasons, watching
 from zsim.planning.eta.drawing import figure
-from zsim.planning.eta.followed import FollowedScan, collected
+from zsim.planning.eta.followed import FollowedScan
 from zsim.planning.eta.reasons import OUTER_TRACKS
 from zsim.planning.eta.records import Span
 from zsim.scenario.evidence import RunningScan
@@ -78,10 +78,11 @@ def test_the_phase_is_that_of_the_operation_unless_it_is_paused() -> None:
     assert followed(NOWHERE, of=case("remove", "2*mirror2")).phase == "copying"
 
 
-def test_what_is_scanned_and_not_issued_was_collected() -> None:
-    assert collected(scan(scanned=9, issued=4)) == 5.0
-    assert collected(scan(scanned=4, issued=9)) == 0.0
-    assert collected(scan(scanned=9)) == 0.0
+def test_memory_is_not_asked_for_once_all_is_collected() -> None:
+    of = case("scrub", "raidz2x6", alloc="24T", drive_size="8TB", history="home-nas")
+    under_way, over = (scan(kind="scrub", total=1000, scanned=done, issued=0) for done in (500, 1000))
+    assert [each[:22] for each in followed(seen=under_way, of=of).missing] == ["the memory of the host"]
+    assert followed(seen=over, of=of).missing == ()
 
 
 def test_a_log_or_what_is_older_than_an_outage_explains_zpools_estimate(monkeypatch: Any) -> None:

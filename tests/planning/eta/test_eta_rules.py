@@ -238,14 +238,16 @@ def test_a_reboot_costs_what_the_scan_has_not_saved() -> None:
 # --- reasons of a pace
 
 
-def slow(pace: float, known: Any | None = None, collected: float = 0.0, **worlds: Any) -> tuple[str, ...]:
+def slow(
+    pace: float, known: Any | None = None, scans: tuple[RunningScan, ...] = (), **worlds: Any
+) -> tuple[str, ...]:
     names = worlds.get("names", ("vm-host", "media-server"))
     told = SimpleNamespace(
         worlds=np.array(worlds.get("after", [0.9, 0.1])), paces=np.array(worlds.get("paces", [1.2, 6.0]))
     )
-    courses = [SimpleNamespace(name=name) for name in names]
+    courses = [SimpleNamespace(name=name, needed=1.0, visit_s=3600.0) for name in names]
     known = known or case(layout="mirror2", drive="wd40efrx", alloc="200G")
-    return slow_reasons(courses, told, known, pace, collected)  # type: ignore[arg-type]
+    return slow_reasons(courses, told, known, pace, scans)  # type: ignore[arg-type]
 
 
 def test_a_pace_is_slow_from_1_3_on_and_its_likeliest_world_is_named() -> None:
@@ -287,8 +289,19 @@ def test_too_little_memory_is_a_reason_unless_more_was_collected() -> None:
     small = case("scrub", alloc="8T", drive_size="4TB", memory="1G")
     (told,) = slow(1.0, small)
     assert told.startswith("with 1G of memory ZFS cannot sort the whole pool at once")
-    assert slow(1.0, small, collected=9e12) == (), "its host has memory for more"
+    many = RunningScan(kind="scrub", format="2.2+", total=9 * 10**12, scanned=9 * 10**12, issued=0)
+    assert slow(1.0, small, (many,)) == (), "its host has memory for more"
     assert slow(1.0, case("scrub", alloc="8T", drive_size="4TB", memory="1G", release="zol-0.7")) == ()
+
+
+def test_a_scan_that_repairs_before_all_is_scanned_lacks_memory_whether_or_not_it_is_slow() -> None:
+    unknown = case("scrub", alloc="8T", drive_size="4TB")
+    turns = RunningScan(kind="scrub", format="2.2+", total=1000, scanned=500, issued=450)
+    (told,) = slow(1.0, unknown, (turns,))
+    assert told.startswith("it repairs before all is scanned: with the memory that its host has ZFS cannot")
+    waits = turns.model_copy(update={"issued": 0})
+    assert slow(1.0, unknown, (waits,)) == slow(1.0, unknown) == ()
+    assert slow(1.0, case("scrub", alloc="8T", drive_size="4TB", release="zol-0.7"), (turns,)) == ()
 
 
 def test_how_long_runs_are_decides_an_expansion_within_what_was_published() -> None:

@@ -147,10 +147,10 @@ def course(name):
     return SimpleNamespace(name=name)
 
 
-def reasons(paces, worlds, pace, drive="wd40efrx", collected=0.0):
+def reasons(paces, worlds, pace, drive="wd40efrx"):
     case = case_of(Scenario.from_dict({"layout": "mirror2", "drive": drive, "alloc": "200G"}))
     found = SimpleNamespace(worlds=np.array(worlds), paces=np.array(paces))
-    return slow_reasons([course("vm-host"), course("media-server")], found, case, pace, collected)
+    return slow_reasons([course("vm-host"), course("media-server")], found, case, pace)
 
 
 def test_a_world_is_named_as_the_reason_only_if_it_explains_the_pace():

@@ -15,7 +15,7 @@ from zsim.prediction.api import case_of
 from zsim.prediction.inputs.ensemble import place_of, unknowns
 from zsim.prediction.inputs.points import points
 from zsim.prediction.inputs.population import miniature
-from zsim.prediction.inputs.scan_memory import memory_choices, needed_by_use, needed_memory
+from zsim.prediction.inputs.scan_memory import memory_choices, needed_by_use, needed_memory, sorted_at_once
 from zsim.prediction.runs.one_tile import in_rounds
 from zsim.prediction.statistics.slopes import MEMORY_BY_USE, MEMORY_OVERALL, design, slope_count, slopes_of
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
@@ -126,3 +126,15 @@ def test_slopes_of_memory_are_those_that_a_lack_moves() -> None:
     assert moved.shape == (1, slope_count())
     assert set(np.flatnonzero(moved[0])) <= set(places.tolist())
     assert len(places) == len(MEMORY_BY_USE) * len(USES) + len(MEMORY_OVERALL)
+
+
+def test_what_is_sorted_at_once_goes_with_memory_and_inversely_with_what_is_needed() -> None:
+    one, twice = case(history="home-nas", memory="16G"), case(history="home-nas", memory="32G")
+    needed = needed_memory(one, one.stated_history())
+    assert sorted_at_once(one) == pytest.approx(16 * GIB / needed)
+    assert sorted_at_once(twice) == pytest.approx(2.0 * sorted_at_once(one))
+    large = case(history="home-nas", memory="16G", recordsize="1M")
+    assert sorted_at_once(large) > sorted_at_once(one)
+    assert sorted_at_once(case(memory="1T", history="media-server")) > 1.0
+    for unsorted in (case(release="zol-0.7"), case("mirror2", operation="rebuild", release="openzfs-2.2")):
+        assert sorted_at_once(unsorted) == math.inf

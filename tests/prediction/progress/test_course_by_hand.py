@@ -429,15 +429,6 @@ def test_drives_are_known_by_model_class_or_not_and_small_pools_are_not() -> Non
         assert case_priors.discrepancy(one) == progress_number(f"discrepancy.{name}")
 
 
-def test_records_that_a_sorted_scan_holds_at_once_go_with_memory_and_record_size() -> None:
-    one, twice = case(recordsize="128K", memory="16G"), case(recordsize="128K", memory="32G")
-    small, tiny = case(recordsize="64K", memory="16G"), case(recordsize="512", memory="16G", ashift=9)
-    whole = case_priors.sorted_at_once(one)
-    assert case_priors.sorted_at_once(small) == pytest.approx(whole / 2.0)
-    assert case_priors.sorted_at_once(twice) >= whole
-    assert case_priors.sorted_at_once(tiny) == pytest.approx(whole / 32.0), "no smaller than 4K"
-
-
 # Vdevs that hold no data.
 
 

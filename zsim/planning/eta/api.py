@@ -18,8 +18,6 @@ from zsim.planning.eta.reading import Paste, read_paste, said_paste
 from zsim.planning.eta.reasons import says_no_minute, zpool_remaining
 from zsim.prediction.api import case_of, provenance_of, subject
 from zsim.prediction.courses import courses_of
-from zsim.prediction.inputs.ensemble import unknowns
-from zsim.prediction.missing import missing
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.metadata_only import metadata_only, tables_only
 from zsim.scenario.evidence import Observation, RunningScan
@@ -146,7 +144,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         evidence=scan.weighed,
         assumptions=tuple(each.to_dict() for each in case.assumptions),
         notes=scan.notes,
-        missing=missing(case, unknowns(case)),
+        missing=scan.missing,
         provenance={**origin},
     )
 

@@ -22,6 +22,7 @@ from zsim.planning.eta.reasons import (
     consequences,
     expected_pace,
     hangs,
+    is_scanned,
     slow_reasons,
     stood,
     stuck,
@@ -33,6 +34,8 @@ from zsim.planning.eta.reasons import (
 )
 from zsim.planning.eta.records import RecentPace, Span, Weighed
 from zsim.prediction.evidence.wording import sick_looking
+from zsim.prediction.inputs.ensemble import unknowns
+from zsim.prediction.missing import MEMORY, missing
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.healing import is_open, visited_share
 from zsim.prediction.progress.moments import PoolFacts, clock_of, facts_of
@@ -167,9 +170,15 @@ class FollowedScan:
     def reasons(self) -> tuple[str, ...]:
         """Why it is slow; a drive that looks sick comes first, and then nothing is unexplained."""
         pace = 1.0 if self.pace is None else self.pace
-        found = slow_reasons(self.courses, self.found, self.case, pace, collected(self.last))
+        found = slow_reasons(self.courses, self.found, self.case, pace, self.scans)
         sick = (*sick_looking(self.case), *(note for note in self.paste.notes if note.startswith(TELLS)))
         return (*sick, *(each for each in found if not sick or each not in (UNEXPLAINED, STILL_SLOWER)))
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What nobody states; once all is collected the rest needs no more memory than there was."""
+        found = missing(self.case, unknowns(self.case))
+        return tuple(each for each in found if not (each.startswith(MEMORY) and is_scanned(self.last)))
 
     @property
     def zpool_why(self) -> str:
@@ -238,11 +247,6 @@ class FollowedScan:
     def weighed(self) -> tuple[Weighed, ...]:
         """What each status says, and by how much it narrows the answer of those before it."""
         return weighed(self.courses, self.scans, self.facts)
-
-
-def collected(scan: RunningScan) -> float:
-    """Return how much is scanned and not yet issued [bytes]: so much the host has had memory for."""
-    return max(0.0, (scan.scanned or 0.0) - (scan.issued or 0.0)) if scan.issued is not None else 0.0
 
 
 def weighed(courses: Sequence[Course], scans: Sequence[RunningScan], facts: PoolFacts) -> tuple[Weighed, ...]:

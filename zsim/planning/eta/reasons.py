@@ -15,10 +15,11 @@ from zsim.observe.pool_import.layout import waits_words
 from zsim.planning.eta.records import Span, dated, later
 from zsim.pool.recipes.histories import history_names
 from zsim.prediction.api import RUNS_DECIDE, SLOWEST_COPY
-from zsim.prediction.progress.case_priors import one_sweep, sorted_at_once
+from zsim.prediction.inputs.scan_memory import sorted_at_once, sorts
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.moments import CHECKPOINT, LEAST_RATE, WHOLE, overshoot
 from zsim.prediction.progress.remaining import Remaining
+from zsim.prediction.progress.told_memory import issues_by_turns, queued_bytes
 from zsim.scenario.evidence import MOVES, RunningScan
 from zsim.scenario.releases.profile import COPIES
 
@@ -33,6 +34,7 @@ TELLING = 1.6
 """So many times as likely as before, a property of the worlds is named as the reason."""
 EXPLAINED, STILL = 0.5, 2.0
 """If its worlds explain as much of the slowness, in logarithms, and no more than such a factor is left."""
+SEVERAL_TIMES = "ZFS cannot sort the whole pool at once: the scan goes over the drives several times"
 NOTHING_ISSUED = "nothing, or hardly anything, is issued yet"
 OTHER_VDEVS = (
     "it counts the blocks of the other top-level vdevs as issued, although they are skipped: "
@@ -163,28 +165,36 @@ def telling_pace(pace: float, changed: float, share: float, elapsed: float | Non
 
 
 def slow_reasons(
-    courses: Sequence[Course], found: Remaining, case: Case, pace: float, collected: float = 0.0
+    courses: Sequence[Course], found: Remaining, case: Case, pace: float, scans: Sequence[RunningScan] = ()
 ) -> tuple[str, ...]:
-    """Return why a scan is slow, the likeliest first; what fits best of the possible worlds is named.
-
-    What it has `collected` [bytes] and not yet issued, its host has memory for.
-    """
+    """Return why a scan is slow, the likeliest first; what fits best of the possible worlds is named."""
     named = []
     if "smr" in _written(case):
         named.append("one of the drives is shingled (SMR): once its cache is full it rewrites whole bands")
-    sorts = case.release.order == "sorted" and case.operation not in COPIES
-    if sorts and not one_sweep(case) and collected < sorted_at_once(case):
-        assumed = "" if case.scenario.memory else " (assumed: state it with --set memory=SIZE)"
-        named.append(
-            f"with {format_bytes(case.memory)} of memory{assumed} ZFS cannot sort the whole pool at once: "
-            "the scan goes over the drives several times"
-        )
+    named.extend(_rounds(courses, found, case, scans))
     if case.operation == "expand" and pace >= SLOW:
         named.append(RUNS_DECIDE)
     if pace < SLOW or (case.operation == "expand" and pace <= SLOWEST_COPY):
         return tuple(named)
     likelier = [f"this pace is most like that of {words}" for words in _likelier(courses, found, pace)]
     return (*named, *(likelier or [STILL_SLOWER if named else UNEXPLAINED]))
+
+
+def _rounds(
+    courses: Sequence[Course], found: Remaining, case: Case, scans: Sequence[RunningScan]
+) -> Iterator[str]:
+    """Yield that a sorted scan goes over the drives several times, as its memory or its counters tell."""
+    if not sorts(case):
+        return
+    if case.scan_memory is not None:
+        at_once = sorted_at_once(case)
+        has_more = any((queued_bytes(scan) or 0.0) > at_once * case.alloc for scan in scans)
+        if at_once < 1.0 and not has_more:
+            yield f"with {format_bytes(case.memory)} of memory {SEVERAL_TIMES}"
+        return
+    turns = [any(issues_by_turns(scan, course) for scan in scans) for course in courses]
+    if float(found.worlds[np.array(turns)].sum()) > 0.5:
+        yield f"it repairs before all is scanned: with the memory that its host has {SEVERAL_TIMES}"
 
 
 def _written(case: Case) -> set[str]:

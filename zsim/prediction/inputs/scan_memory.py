@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from zsim.case.case import Case
 from zsim.case.worlds import USES, Choice, memories
+from zsim.operation.memory_limit import MemoryLimit
 from zsim.pool.recipes.histories import History, history_recipe
 from zsim.pool.simulator.files import mean_block_asize
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
@@ -28,10 +31,32 @@ def needed_memory(case: Case, history: History) -> float:
     OpenZFS dsl_scan.c:dsl_scan_should_clear: the queues may take a share of memory (zfs_scan_mem_lim_fact);
     a resilver queues blocks of the vdev that it repairs.
     """
+    return _entry_bytes(case, history) * case.release.tunables["zfs_scan_mem_lim_fact"]
+
+
+def _entry_bytes(case: Case, history: History) -> float:
+    """Return what the queues of a sorted scan take, if all is in them at once [bytes]."""
     recipe = history_recipe(history, case.empty_pool, case.fill, history.rounds)
     vdevs = len(case.layout.data) if case.operation == "resilver" else 1
     records = case.alloc / vdevs / mean_block_asize(recipe)
-    return records * (SIO_BYTES + DVA_BYTES) * case.release.tunables["zfs_scan_mem_lim_fact"]
+    return records * (SIO_BYTES + DVA_BYTES)
+
+
+def sorted_at_once(case: Case) -> float:
+    """Return which share of all that a sorted scan issues the memory of the host can hold at once.
+
+    Returns
+    -------
+    float
+        From 1 on the scan goes over the drives once; infinite of passes that do not sort.
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:dsl_scan_should_clear: what is queued is issued from the hard limit on.
+    """
+    if not sorts(case):
+        return math.inf
+    return MemoryLimit(case.release, case.memory, case.alloc).hard / _entry_bytes(case, case.stated_history())
 
 
 def needed_by_use(case: Case) -> tuple[float, ...]:

@@ -9,10 +9,9 @@ import numpy as np
 from zsim.base.constants import constant
 from zsim.case.case import Case
 from zsim.drives.derived import seconds_to_write
-from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
+from zsim.prediction.inputs.scan_memory import sorted_at_once
 from zsim.prediction.progress.course import Course, Shape, straight
 from zsim.prediction.progress.noise import progress_number
-from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.evidence import MOVES
 from zsim.scenario.releases.profile import COPIES
 
@@ -174,21 +173,4 @@ def one_sweep(case: Case) -> bool:
     """Tell whether a sorted scan has memory for all its records, so that it goes over the drives once."""
     if case.operation in COPIES or case.release.order != "sorted":
         return False
-    return case.alloc < sorted_at_once(case)
-
-
-def sorted_at_once(case: Case) -> float:
-    """Return for how much data a sorted scan has memory to hold the records.
-
-    Returns
-    -------
-    float
-        Hard limit over the bytes of a record, its extent and their trees, times the record size [bytes].
-
-    Notes
-    -----
-    OpenZFS dsl_scan.c:dsl_scan_should_clear: records, extents and their trees under the hard limit.
-    """
-    limit = MemoryLimit(case.release, case.memory, case.alloc)
-    record = float(max(case.recordsize, 4096))
-    return limit.hard / (SIO_BYTES + DVA_BYTES + EXTENT_BYTES) * record
+    return sorted_at_once(case) >= 1.0

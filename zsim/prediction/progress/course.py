@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -133,6 +134,8 @@ class Course:
     other_scans : tuple of (float, float)
         Other scans of the pool: logarithm of how much longer than in this world they took, and its
         standard deviation.
+    at_once : float
+        Which share of all that is to be issued fits into memory at once; infinite where that is not asked.
     """
 
     visit_s: float
@@ -157,6 +160,7 @@ class Course:
     named: bool = False
     likely: float = 0.0
     suspect: bool = False
+    at_once: float = math.inf
 
     @property
     def total_s(self) -> float:

@@ -226,7 +226,7 @@ def state_of(scan: RunningScan, course: Course, facts: PoolFacts, noise: Noise) 
     of_one = facts.needed if scan.vdevs == 1 else None
     needed = course.needed if of_one is None else of_one
     issued = _issued(scan, needed, visited)
-    if of_one is None and _counts_skipped(scan, needed) and course.repaired > 0.0:
+    if of_one is None and counts_skipped(scan, needed) and course.repaired > 0.0:
         repaired = _share(scan.processed, course.repaired)
         # What is skipped is known as well as its share, what is repaired as well as how full the vdevs are.
         unsure = SKIPPED_ERROR * (1.0 - needed) * visited / max(needed * (issued or 0.0), 1e-9)
@@ -255,7 +255,7 @@ def _under_way(scan: RunningScan, course: Course, issued: float, needed: float) 
     """
     window, full = course.window, course.window / math.sqrt(3.0)
     counts = scan.kind == "resilver" and scan.format in ("0.8-2.1", "2.2+") and scan.processed is not None
-    if not counts or course.repaired <= 0.0 or window <= 0.0 or _counts_skipped(scan, needed):
+    if not counts or course.repaired <= 0.0 or window <= 0.0 or counts_skipped(scan, needed):
         return window, full
     told, error = issued - (scan.processed or 0) / course.repaired, PROCESSED_ERROR * issued
     if not -3.0 * error <= told <= window + 3.0 * error:
@@ -393,7 +393,7 @@ def _with_rounds(course: Course) -> Course:
 def _issues_early(scan: RunningScan, course: Course) -> bool:
     if scan.format in ("legacy", "rebuild") or not scan.total or (scan.scanned or 0) >= WHOLE * scan.total:
         return False
-    if _counts_skipped(scan, course.needed):
+    if counts_skipped(scan, course.needed):
         issued = _share(scan.processed, course.repaired)
     else:
         issued = _share(scan.issued, scan.total * course.needed)
@@ -419,7 +419,7 @@ def needed_by(scan: RunningScan, course: Course) -> float | None:
         return scan.total_issue / scan.total if over and scan.total_issue else None
     if (
         scan.kind == "heal"
-        or not _counts_skipped(scan, course.needed)
+        or not counts_skipped(scan, course.needed)
         or scan.scanned < SCANNED_ENOUGH * scan.total
     ):
         return None
@@ -430,7 +430,7 @@ def needed_by(scan: RunningScan, course: Course) -> float | None:
     return visited * here + (1.0 - visited) * course.needed
 
 
-def _counts_skipped(scan: RunningScan, needed: float) -> bool:
+def counts_skipped(scan: RunningScan, needed: float) -> bool:
     """Tell whether much is skipped and counted as issued: 0.8 to 2.1, and other vdevs hold some."""
     skips = scan.kind in ("resilver", "heal") and needed < 1.0 and scan.processed is not None
     return skips and scan.format in ("0.8-2.1", "unknown")

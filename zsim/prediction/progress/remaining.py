@@ -20,6 +20,7 @@ from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_
 from zsim.prediction.progress.noise import Noise, Stretch, covariance, fitted_noise, posterior
 from zsim.prediction.progress.open_share import variants
 from zsim.prediction.progress.pace import discrepancy_of, pace_of, with_pace
+from zsim.prediction.progress.told_memory import log_of_memory
 from zsim.scenario.evidence import RunningScan
 
 F64 = NDArray[np.float64]
@@ -152,7 +153,13 @@ def remaining(
     found = [
         _merged(
             [
-                _of_world(adapted(each, told), told, facts, noise, course.likely + log + share)
+                _of_world(
+                    adapted(each, told),
+                    told,
+                    facts,
+                    noise,
+                    course.likely + log + share + log_of_memory(course, told),
+                )
                 for world, told in ends(course, scans)
                 for ordered, log in orders(world, told)
                 for each, share in variants(ordered, told)
