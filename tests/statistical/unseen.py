@@ -35,7 +35,16 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "SSD": {"layout": "mirror2", "drive": "860-evo-1tb", "fill": 0.6},
     "vm-host": {"layout": "raidz2x10", "history": "vm-host", "fill": 0.5},
     "loaded": {"layout": "raidz1x5", "fill": 0.5, "load": [{"kind": "random-read", "rate": 20}]},
-}
+    # Nobody says how much memory the host has, and a sorted scan may be short of it.
+    "home": {"layout": "raidz2x6", "drive_size": 8 * 10**12, "fill": 0.62, "history": "home-nas"},
+    "home-scrub": {
+        "layout": "raidz3x11", "drive_size": 12 * 10**12, "fill": 0.5, "history": "home-nas",
+        "operation": "scrub",
+    },
+    "backup": {"layout": "2*raidz2x8", "drive_size": 16 * 10**12, "fill": 0.7, "history": "backup-target"},
+    "use-unknown": {"layout": "raidz2x6", "drive_size": 18 * 10**12, "fill": 0.6},
+    "vm-mirrors": {"layout": "4*mirror2", "drive_size": 4 * 10**12, "fill": 0.5, "history": "vm-host"},
+}  # fmt: skip
 SHARES = (0.1, 0.5, 0.9)
 COLUMNS = ("scores", "blocks", "times", "clients")
 """Of the runs of an answer."""
