@@ -38,9 +38,10 @@ from zsim.prediction.statistics.slopes import (
     slope_count,
     slopes_of,
 )
+from zsim.prediction.statistics.surface import REFERENCE
 from zsim.scenario.model import Scenario
 
-RUNS = ((SMALL, 14, 0), (TILE // 4, 2, 3), (TILE // 2, 2, 7))
+RUNS = ((SMALL, 12, 0), (TILE // 4, 2, 3), (TILE // 2, 2, 7), (TILE, 2, 0), (REFERENCE, 1, 1))
 """Blocks of a population, pairs of runs on such, and which world is the first of these."""
 PLACES, ROUNDS = slopes_of(MEMORY_BY_USE, MEMORY_OVERALL), 30
 """Of the slopes in the prior, and rounds of the fit."""

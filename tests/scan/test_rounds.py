@@ -101,6 +101,18 @@ def test_whole_txgs_are_issued_and_shares_of_one_carried_on() -> None:
     assert [len(each) for each in found] == [2, 3, 2, 3, 2, 3, 5]
 
 
+def test_runs_are_visited_and_extents_issued_whole() -> None:
+    """A txg ends in one tile of many: four of a run are visited for one, and issued where one would do."""
+    together = queue_of(np.array([0, 1, 2, 3, 50, 60]) * 1000, 1000)
+    assert swept(together, visited=1.0, hard=200.0) == [[0, 1, 2, 3], [4, 5]]
+    more = queue_of(np.array([0, 1, 2, 3, 9, 60]) * 1000, 1000)
+    assert swept(more, visited=5.0, hard=300.0, soft=330.0) == [[0, 1, 2, 3], [4, 5]]
+    apart = queue_of(np.array([0, 3, 6, 9, 50, 60]) * 1000, 1000)
+    assert swept(apart, visited=1.0, hard=200.0)[0] == [0, 1]
+    elsewhere = queue_of(np.array([0, 1, 2, 3, 50, 60]) * 1000, 1000, [0, 1, 0, 1, 0, 1])
+    assert swept(elsewhere, visited=1.0, hard=200.0)[0] != [0, 1, 2, 3]
+
+
 def test_a_checkpoint_empties_the_queue() -> None:
     """Four a second: after three seconds that are more than two, twelve of twenty."""
     far = np.arange(20)[::-1] * 1000
@@ -119,6 +131,9 @@ class Rounds:
         self.rows, self.end, self.visited = np.zeros(0, np.int64), 0, 0.0
         self.now = self.checked = self.carried = 0.0
         self.sweeps: list[Any] = []
+        gaps = queue.offset[1:] - queue.offset[:-1] - queue.asize[:-1]
+        near = (queue.vdev[1:] == queue.vdev[:-1]) & (gaps <= rules.max_gap)
+        self.behind = near & (np.diff(self.addresses.rank) == 1)
 
     def run(self) -> list[Any]:
         while self.end < len(self.queue):
@@ -135,8 +150,10 @@ class Rounds:
         while True:
             self.visited = min(float(len(self.queue)), self.visited + self.each)
             self.now += self.visit_s
-            for row in range(self.end, int(self.visited)):
-                self.rows, self.end = np.append(self.rows, row), row + 1
+            while self.end < int(self.visited):
+                behind = self.behind[self.end :]
+                end = self.end + 1 + (int(np.argmin(behind)) if not behind.all() else len(behind))
+                self.rows, self.end = np.append(self.rows, np.arange(self.end, end)), end
                 if self.strict and self.used() >= self.hard:
                     self.visited = float(self.end)
                     break
@@ -168,7 +185,8 @@ class Rounds:
         each = self.rate * self.slice_s
         wanted = math.ceil(least / each) * each - least + self.carried
         self.carried = wanted - int(wanted)
-        chosen = best[: least + int(wanted)]
+        taken = min(len(best), least + int(wanted))
+        chosen = best[: np.flatnonzero(extent[best] == extent[best[taken - 1]])[-1] + 1]
         self.sweeps += np.split(order[chosen], np.flatnonzero(np.diff(score[extent[chosen]])) + 1)
         self.rows = np.setdiff1d(order, order[chosen])
         self.now += len(chosen) / self.rate

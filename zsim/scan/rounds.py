@@ -42,7 +42,7 @@ def sweeps_in_rounds(
         Of the queue.
     rules : ExtentRules
     strict : bool
-        Whether the hard limit is looked at with every entry, not only at the end of a txg.
+        Whether the hard limit is looked at with every run of entries, not only at the end of a txg.
     extent_bytes : int
         Memory that an extent takes beside the records of its entries [bytes].
     reals : tuple of float
@@ -58,6 +58,9 @@ def sweeps_in_rounds(
     -----
     OpenZFS dsl_scan.c:dsl_scan_should_clear, scan_io_queue_fetch_ext, ext_size_value: extents go by score,
     those of one score by address, in whole txgs; at a checkpoint everything that waits goes by address.
+
+    The queue is that of one tile of many.  Where memory is full, or a txg ends, in the middle of a run of
+    blocks or of an extent, that is in one tile of the pool: here runs are visited and extents issued whole.
     """
     order, count = addresses.order, len(queue)
     numbers = np.array([rules.max_gap, rules.fill_weight, rules.coarse, strict, extent_bytes], np.int64)
@@ -102,6 +105,10 @@ def _run_rounds(
             while end < wanted:
                 _add(rank[end], waits, groups, held, offset, asize, vdev, record, numbers[MAX_GAP])
                 end += 1
+                # A run ends where it does: tiles are many, and a txg ends in one of them.
+                while end < count and _goes_on(rank, end, offset, asize, vdev, numbers[MAX_GAP]):
+                    _add(rank[end], waits, groups, held, offset, asize, vdev, record, numbers[MAX_GAP])
+                    end += 1
                 if numbers[STRICT] != 0 and _used(held, numbers) >= reals[HARD]:
                     visited = float(end)
                     break
@@ -115,7 +122,7 @@ def _run_rounds(
             each = reals[RATE] * reals[SLICE_S]
             more = math.ceil(least / each) * each - least + carried
             carried = more - int(more)
-            taken = min(held[ENTRIES], least + int(more))
+            taken = _whole_extents(min(held[ENTRIES], least + int(more)), best, found, firsts)
             sweeps = _issue_extents(
                 taken, best, found, firsts, scores, rows, waits, groups, issued, ends, at, sweeps
             )
@@ -148,6 +155,13 @@ def _begins(before: int, row: int, offset: I64, asize: I64, vdev: I64, max_gap: 
     if before < 0 or vdev[before] != vdev[row]:
         return 1
     return 1 if offset[row] - offset[before] - asize[before] > max_gap else 0
+
+
+@njit
+def _goes_on(rank: I64, place: int, offset: I64, asize: I64, vdev: I64, max_gap: int) -> bool:
+    """Tell whether what is visited next lies behind what was visited last, with nothing between them."""
+    before, row = rank[place - 1], rank[place]
+    return row == before + 1 and _begins(before, row, offset, asize, vdev, max_gap) == 0
 
 
 @njit
@@ -295,6 +309,17 @@ def _least(best: I64, found: int, firsts: I64, rows: I64, record: I64, numbers: 
             if freed >= excess:
                 return count
             count += 1
+    return count
+
+
+@njit
+def _whole_extents(taken: int, best: I64, found: int, firsts: I64) -> int:
+    """Return how many entries the best extents have together that hold at least so many."""
+    count = 0
+    for number in range(found):
+        if count >= taken:
+            break
+        count += firsts[best[number] + 1] - firsts[best[number]]
     return count
 
 

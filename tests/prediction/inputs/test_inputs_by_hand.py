@@ -528,7 +528,7 @@ def test_a_frag_that_cannot_be_is_the_nearest_there_is(
 
     pool, note = nearest(monkeypatch, made, case(), 0.3)
     assert f"FRAG 30 % is {words}" in note
-    assert [rounds for rounds, _ in asked[1:]] == [0, population.MOST_ROUNDS][: 1 + (words == "more than")]
+    assert [rounds for rounds, _ in asked[1:]] == [0, population.MAX_ROUNDS][: 1 + (words == "more than")]
     assert pool.frag == pytest.approx(0.2 if words == "more than" else fresh)
 
     def refuses(*_: Any) -> Any:

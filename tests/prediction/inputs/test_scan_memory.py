@@ -15,7 +15,13 @@ from zsim.prediction.api import case_of
 from zsim.prediction.inputs.ensemble import place_of, unknowns
 from zsim.prediction.inputs.points import points
 from zsim.prediction.inputs.population import miniature
-from zsim.prediction.inputs.scan_memory import memory_choices, needed_by_use, needed_memory, sorted_at_once
+from zsim.prediction.inputs.scan_memory import (
+    memory_choices,
+    needed_by_use,
+    needed_memory,
+    sorted_at_once,
+    tells,
+)
 from zsim.prediction.runs.one_tile import in_rounds
 from zsim.prediction.statistics.slopes import MEMORY_BY_USE, MEMORY_OVERALL, design, slope_count, slopes_of
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
@@ -138,3 +144,18 @@ def test_what_is_sorted_at_once_goes_with_memory_and_inversely_with_what_is_need
     assert sorted_at_once(case(memory="1T", history="media-server")) > 1.0
     for unsorted in (case(release="zol-0.7"), case("mirror2", operation="rebuild", release="openzfs-2.2")):
         assert sorted_at_once(unsorted) == math.inf
+
+
+def test_on_flash_what_memory_lacks_does_not_tell() -> None:
+    """Slopes of disks made a resilver on SSDs a fifth shorter with 4G than with 1T."""
+    flash = {"drive": "870-evo-4tb", "drive_size": None, "history": "vm-host"}
+    few, many = (case("raidz1x4", memory=size, **flash) for size in ("4G", "1T"))
+    inputs = unknowns(few)
+    scores = np.zeros((1, len(inputs)))
+    assert not tells(few)
+    assert (
+        points(few, inputs, scores)["scarce"][0] == points(many, unknowns(many), scores)["scarce"][0] == 0.0
+    )
+    disks = case(history="vm-host", memory="4G")
+    assert tells(disks)
+    assert points(disks, unknowns(disks), np.zeros((1, len(unknowns(disks)))))["scarce"][0] > 0.0

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zsim.base.constants import constant
+from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
 from zsim.pool.fragmentation import frag_weights, fragmentation_weights, pool_fragmentation
 from zsim.pool.miniature.shape import (
@@ -29,7 +29,7 @@ from zsim.pool.simulator.population import HistoryRun as Pool
 from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.vdevs.kind import NORMAL
 
-MAX_ROUNDS = 30
+MAX_ROUNDS = whole_constant("population.most_rounds")
 SLICE = 0.01
 TOLERANCE, TOLERANCE_SHARE = 0.02, 0.08
 FILL_TOLERANCE, FILL_TRIES = 0.01, 3

@@ -13,7 +13,7 @@ from zsim.case.case import Case
 from zsim.case.worlds import USES, memory_share
 from zsim.drives.models.model import DriveModel
 from zsim.prediction.inputs.ensemble import Unknown, places_of
-from zsim.prediction.inputs.scan_memory import needed_by_use, sorts
+from zsim.prediction.inputs.scan_memory import needed_by_use, tells
 from zsim.vdevs.kind import kind_of
 
 F64 = NDArray[np.float64]
@@ -113,7 +113,7 @@ def _memory_shares(case: Case) -> F64:
 
 def _scarce(case: Case, use: NDArray[np.int64], data: F64, memory: F64) -> F64:
     """Return the logarithm of what a sorted scan needs over the memory there is; 0 where that is enough."""
-    if not sorts(case) or not memory.any():
+    if not tells(case) or not memory.any():
         return np.zeros(len(use))
     needed = np.log(needed_by_use(case))[use] + data - math.log(case.alloc)
     return np.maximum(0.0, needed - np.log(memory))

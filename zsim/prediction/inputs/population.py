@@ -18,7 +18,7 @@ from zsim.case.population import window_vdevs
 from zsim.pool.blocks import BlockTable
 from zsim.pool.measured.block_list import Order, chosen_vdevs, sample_blocks
 from zsim.pool.measured.free_space import placed_by
-from zsim.pool.miniature.ageing import AgedPool, aged_pool
+from zsim.pool.miniature.ageing import MAX_ROUNDS, AgedPool, aged_pool
 from zsim.pool.miniature.by_birth import spread_by_birth, spread_by_metaslab
 from zsim.pool.miniature.census import thinned
 from zsim.pool.miniature.gathering import gathered
@@ -67,7 +67,6 @@ SORTED_HEAPS, LEGACY_HEAPS, BUSY_HEAPS = (
 goes from any to any other; and by address in so many where clients read beside the scan."""
 TXGS_TOGETHER = whole_constant("population.txgs_together")
 """Written one after the other and in one place: within a txg a scan jumps about, but not far."""
-MOST_ROUNDS = whole_constant("population.most_rounds")
 LESS_FULL = constant("population.less_full")
 TRIES = whole_constant("population.tries")
 REPAIRED_BYTES, MOST_BLOCKS = (
@@ -444,11 +443,11 @@ def _nearest_frag(case: Case, history: History, frag: float, size: MiniatureSize
             f"FRAG {wanted} is less than the simulated pool has before any ageing ({got}): "
             "simulated as never aged",
         )
-    aged, note = _nearest(case, replace(history, rounds=MOST_ROUNDS), None, size)
+    aged, note = _nearest(case, replace(history, rounds=MAX_ROUNDS), None, size)
     got = format_fraction(aged.frag)
     return (
         aged,
-        note or f"FRAG {wanted} is more than {history.name} comes to in {MOST_ROUNDS} rounds: {got} used",
+        note or f"FRAG {wanted} is more than {history.name} comes to in {MAX_ROUNDS} rounds: {got} used",
     )
 
 

@@ -66,15 +66,18 @@ def needed_by_use(case: Case) -> tuple[float, ...]:
     return tuple(needed_memory(case, case.candidates.histories[name]) for name in USES)
 
 
-def memory_choices(case: Case) -> tuple[Choice, ...]:
-    """Return how much memory the host may have where nobody says it; none where it does not tell [bytes].
+def tells(case: Case) -> bool:
+    """Tell whether how long the operation takes depends on the memory that its host has for what is queued.
 
     On flash the order in which blocks are read hardly tells; for a list of all blocks the host is taken to
     have memory.
     """
-    if not sorts(case) or case.drive.kind != "mechanical" or case.scenario.block_list is not None:
-        return ()
-    if case.scan_memory is not None:
+    return sorts(case) and case.drive.kind == "mechanical" and case.scenario.block_list is None
+
+
+def memory_choices(case: Case) -> tuple[Choice, ...]:
+    """Return how much memory the host may have where nobody says it; none where it does not tell [bytes]."""
+    if not tells(case) or case.scan_memory is not None:
         return ()
     choices, most = memories(case), max(needed_by_use(case))
     return choices if most > min(float(choice.value) for choice in choices) else ()

@@ -23,11 +23,12 @@ from zsim.prediction.inputs.clients import has_hours
 
 F64 = NDArray[np.float64]
 SMALL, TILE = whole_constant("work.member_blocks"), whole_constant("work.tile_blocks")
-MEMORY_BY_USE = ("scarce", "scarce*scarce", "scarce*churn")
+MEMORY_BY_USE = ("scarce", "scarce*scarce", "scarce*churn", "scarce*short")
 MEMORY_OVERALL = (
     "scarce*scarce*scarce", "scarce*scarce*churn", "scarce*churn*churn", "scarce*cache_off",
     "scarce*file_size", "scarce*fill", "scarce*size", "scarce*slower_class", "scarce*seek", "scarce*overhead",
-    "scarce*outer_rate", "scarce*new_rate", "scarce*load", "scarce*short",
+    "scarce*outer_rate", "scarce*new_rate", "scarce*load", "scarce*bend", "scarce*churn*short",
+    "scarce*scarce*short",
 )  # fmt: skip
 """What a sorted scan is longer by that has no memory for its records (`validation/fit_memory.py`)."""
 BY_USE = (

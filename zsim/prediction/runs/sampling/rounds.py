@@ -209,21 +209,36 @@ def in_places(
     number = np.empty(len(queue), np.int64)
     for place, rows in enumerate(sweeps):
         number[rows] = place
-    offset = queue.offset.copy()
-    for vdev, level in levels.items():
-        here = np.flatnonzero(queue.vdev == vdev)
-        if len(here):
-            offset[here] += _moved(queue.offset[here], queue.asize[here], level, len(sweeps))[number[here]]
     # By the places they had: of a sweep all entries are moved by as much.
     order = np.lexsort((queue.offset, number, queue.vdev))
+    offset = queue.offset.copy()
     ends = np.searchsorted(queue.vdev[order], np.arange(vdevs + 1))
-    return offset, [order[low:high] for low, high in pairwise(ends)]
+    orders = [order[low:high] for low, high in pairwise(ends)]
+    for vdev, level in levels.items():
+        here = orders[vdev]
+        if len(here):
+            offset[here] = _one_behind_the_other(queue.offset[here], queue.asize[here], number[here], level)
+    return offset, orders
 
 
-def _moved(offset: I64, asize: I64, level: TopLevel, sweeps: int) -> I64:
-    """Return by how much each sweep's entries move: to both sides, as far as there is room."""
-    first, end, row = int(offset.min()), int((offset + asize).max()), level.row_bytes
-    span = ((end - first) // row + 1) * row
-    aside = min(first, level.space - end) // span
-    places = min(sweeps, 1 + 2 * max(0, aside))
-    return (np.arange(sweeps) * places // sweeps - places // 2) * span
+def _one_behind_the_other(offset: I64, asize: I64, number: I64, level: TopLevel) -> I64:
+    """Return where entries lie when each sweep begins where the one before it has ended.
+
+    In the pool a sweep goes on to the next tile as it went on within this one: by its mean gap.  Where a vdev
+    has no room for all sweeps, they begin again at its outer end.
+    """
+    row, end = level.row_bytes, offset + asize
+    same = number[1:] == number[:-1]
+    gaps = np.where(same, offset[1:] - end[:-1], 0)
+    gap = round(float(gaps.sum()) / max(1, int(same.sum())))
+    firsts = np.concatenate([[0], np.flatnonzero(~same) + 1])
+    lengths = end[np.append(firsts[1:], len(offset)) - 1] - offset[firsts] + gap
+    starts = np.cumsum(lengths) - lengths
+    whole = int(lengths.sum())
+    if whole > level.space:
+        starts %= max(1, level.space - int(lengths.max()))
+    else:
+        starts += (level.space - whole) // 2
+    moved = (starts - offset[firsts]) // row * row
+    found: I64 = offset + np.repeat(moved, np.diff(np.append(firsts, len(offset))))
+    return found
