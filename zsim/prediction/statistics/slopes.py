@@ -28,7 +28,7 @@ MEMORY_OVERALL = (
     "scarce*scarce*scarce", "scarce*scarce*churn", "scarce*churn*churn", "scarce*cache_off",
     "scarce*file_size", "scarce*fill", "scarce*size", "scarce*slower_class", "scarce*seek", "scarce*overhead",
     "scarce*outer_rate", "scarce*new_rate", "scarce*load", "scarce*bend", "scarce*churn*short",
-    "scarce*scarce*short",
+    "scarce*scarce*short", "scarce*load*short", "scarce*load*load", "scarce*cache_off*short",
 )  # fmt: skip
 """What a sorted scan is longer by that has no memory for its records (`validation/fit_memory.py`)."""
 BY_USE = (

@@ -29,6 +29,7 @@ from zsim.vdevs.kind import kind_of
 F64 = NDArray[np.float64]
 BEYOND = {
     "sorted": constant("response.beyond_sorted"),
+    "scarce": constant("response.beyond_scarce"),
     "uncached": constant("response.beyond_uncached"),
     "small_records": constant("response.beyond_small_records"),
     "groups": constant("response.beyond_groups"),
@@ -42,6 +43,8 @@ WIDE, SMALL_RECORD = whole_constant("response.wide"), whole_constant("response.s
 """Children from which on a vdev is wide, and bytes up to which a usual record is small."""
 REFERENCE = whole_constant("response.reference_blocks")
 """Blocks of the populations that answers are of, where pools are no smaller."""
+SCARCE = constant("response.scarce")
+"""Share of the worlds from which on a scenario counts as one that is short of memory."""
 DRAWN, DRAW_SEED = whole_constant("response.drawn"), 17
 NEAR, COST = constant("response.near"), whole_constant("response.cost")
 SHARES = (0.1, 0.5, 0.9)
@@ -171,8 +174,6 @@ class ResponseSurface:
     def __init__(self, case: Case, inputs: Sequence[Unknown], blocks: int = REFERENCE) -> None:
         kind = kind_of_scenario(case)
         self.case, self.inputs, self.prior, self.blocks = case, inputs, prior(kind), float(blocks)
-        self.errors_as = _error_class(case, kind)
-        self.beyond = BEYOND[self.errors_as]
         if not inputs:
             # What the one world has of its own is in the level of the scenario.
             self.prior = replace(self.prior, lack=0.0)
@@ -182,6 +183,10 @@ class ResponseSurface:
         self.data, self.use = at["data"], at["use"]
         self.whole = design(at, np.full(count, self.blocks))
         self.small = design(at, np.full(count, float(SMALL)))
+        self.errors_as = _error_class(case, kind)
+        if self.errors_as == "sorted" and float((at["scarce"] > 0.0).mean()) >= SCARCE:
+            self.errors_as = "scarce"
+        self.beyond = BEYOND[self.errors_as]
         self._about = np.full((len(SHARES), count), 1.0 / count)
         self._weights = np.ones(0)
 
