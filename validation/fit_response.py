@@ -34,6 +34,7 @@ from zsim.prediction.inputs.ensemble import NORMAL, Unknown, draw_members, membe
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.points import kind_of_scenario, points
 from zsim.prediction.runs.one_tile import run_world
+from zsim.prediction.statistics.drawn_worlds import draws
 from zsim.prediction.statistics.sampling import student
 from zsim.prediction.statistics.slopes import (
     BY_USE,
@@ -48,7 +49,7 @@ from zsim.prediction.statistics.slopes import (
     slope_covariance,
     with_open_level,
 )
-from zsim.prediction.statistics.surface import REFERENCE, draws
+from zsim.prediction.statistics.surface import REFERENCE
 from zsim.scenario.model import Scenario
 
 Scenarios = TypeVar("Scenarios")

@@ -22,8 +22,9 @@ from tests.statistical.precision import _Answer
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.ensemble import unknowns
 from zsim.prediction.inputs.points import points
+from zsim.prediction.statistics.drawn_worlds import draws
 from zsim.prediction.statistics.slopes import SMALL, Runs, design
-from zsim.prediction.statistics.surface import ResponseSurface, WorldRuns, _near, _worlds, draws
+from zsim.prediction.statistics.surface import ResponseSurface, WorldRuns, _near, _worlds
 from zsim.scenario.model import Scenario
 
 SCENARIOS: dict[str, dict[str, Any]] = {

@@ -56,8 +56,9 @@ from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.progress.open_share import with_share
 from zsim.prediction.runs.member import MemberResult, population_setup, whole_setup
 from zsim.prediction.runs.one_tile import is_tile, run_pool
+from zsim.prediction.statistics.drawn_worlds import MEMBER_BLOCKS
 from zsim.prediction.summary import busiest, totals, transfer_s
-from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
+from zsim.prediction.work import SEED_STEP, Progress, Work
 from zsim.scenario.evidence import MOVES
 from zsim.scenario.releases.capacity import metaslab_shift, vdev_capacity
 from zsim.scenario.releases.profile import COPIES

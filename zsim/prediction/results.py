@@ -18,9 +18,10 @@ from zsim.prediction.inputs.ensemble import Unknown, draw_members, place_of, unk
 from zsim.prediction.inputs.points import values_of
 from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.what_if import Baseline
+from zsim.prediction.statistics.drawn_worlds import draws
 from zsim.prediction.statistics.level import DurationLevel, with_sampling
 from zsim.prediction.statistics.response import Response
-from zsim.prediction.statistics.surface import RanWorld, draws
+from zsim.prediction.statistics.surface import RanWorld
 
 if TYPE_CHECKING:
     from zsim.prediction.evidence.weighing import Weighing

@@ -32,6 +32,7 @@ from zsim.prediction.runs.one_tile import run_pool, run_world
 from zsim.prediction.runs.sick_drives import read_errors, without_faulted
 from zsim.prediction.runs.waits import client_waits
 from zsim.prediction.runs.what_if import Baseline, baseline_of
+from zsim.prediction.statistics.drawn_worlds import MEMBER_BLOCKS, member_blocks
 from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size
 from zsim.prediction.statistics.response import Response, response
 from zsim.prediction.statistics.slopes import is_learned
@@ -44,11 +45,7 @@ if TYPE_CHECKING:
     from zsim.scenario.model import Scenario
 
 Progress = Callable[[float, str], None]
-MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = (
-    whole_constant("work.member_blocks"),
-    whole_constant("work.large_blocks"),
-    whole_constant("work.most_blocks"),
-)
+LARGE_BLOCKS, MOST_BLOCKS = whole_constant("work.large_blocks"), whole_constant("work.most_blocks")
 LARGE_WORLDS = whole_constant("work.large_worlds")
 SEED_STEP, BATCH_STEP = 1_000_003, 7_919
 MOST_MEMBERS = whole_constant("work.most_members")
@@ -66,8 +63,6 @@ AGAIN, MOST_AGAIN = whole_constant("work.again"), whole_constant("work.most_agai
 WORTH_EXTRAPOLATING, MOST_STEP = constant("work.worth_extrapolating"), constant("work.most_step")
 SHOWN_LARGE = whole_constant("work.shown_large")
 """Worlds on larger populations that are asked what else they show."""
-WHOLE_PIECE, MANY_PIECES = whole_constant("work.whole_piece"), whole_constant("work.many_pieces")
-"""Of a block: one of each child for so much of a record."""
 SHARE_OF_MIDDLE = whole_constant("work.share_of_middle")
 """How much of the work the worlds near the median are, in members."""
 
@@ -117,7 +112,7 @@ class Work(EnsembleResult):
     def __init__(self, case: Case, progress: Progress, *, with_clients: bool = True) -> None:
         super().__init__(case)
         self.progress, self.with_clients = progress, with_clients
-        self.member_blocks = _member_blocks(case)
+        self.member_blocks = member_blocks(case, self.inputs)
         self.notes: set[str] = set()
         self.baseline: Baseline | None = None
         self.middle: MiddleWorld | None = None
@@ -578,13 +573,6 @@ class Work(EnsembleResult):
             self._run_baselines([self._shown], SMALL_TILE_BLOCKS)
             self._take_baselines()
         return self.baseline is not None
-
-
-def _member_blocks(case: Case) -> int:
-    """Return of how many blocks a member's population is: half as many where each is a lot of work."""
-    children = max(vdev.children for vdev in case.layout.vdevs)
-    record = 0 if case.assumed("recordsize") else case.recordsize
-    return MEMBER_BLOCKS // (2 if children * max(1.0, record / WHOLE_PIECE) > MANY_PIECES else 1)
 
 
 def _ran(baseline: Baseline) -> Ran:

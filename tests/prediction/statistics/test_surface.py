@@ -16,6 +16,7 @@ from zsim.case.worlds import USES, in_world
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.ensemble import draw_members, unknowns
 from zsim.prediction.inputs.points import kind_of_scenario, points
+from zsim.prediction.statistics.drawn_worlds import DRAWN, draws
 from zsim.prediction.statistics.level import with_sampling
 from zsim.prediction.statistics.slopes import (
     BY_USE,
@@ -29,7 +30,7 @@ from zsim.prediction.statistics.slopes import (
     is_learned,
     prior,
 )
-from zsim.prediction.statistics.surface import COST, DRAWN, ResponseSurface, WorldRuns, draws
+from zsim.prediction.statistics.surface import COST, ResponseSurface, WorldRuns
 from zsim.scenario.model import Scenario
 
 VAGUE: dict[str, Any] = {"layout": "raidz2x6"}

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
-from zsim.prediction.inputs.ensemble import Unknown, normal_strata
+from zsim.prediction.inputs.ensemble import Unknown
 from zsim.prediction.inputs.points import kind_of_scenario, points
+from zsim.prediction.statistics.drawn_worlds import DRAW_SEED, draws, is_short_of_memory
 from zsim.prediction.statistics.sampling import median, quantiles, student
 from zsim.prediction.statistics.slopes import (
     SMALL,
@@ -29,7 +30,7 @@ from zsim.vdevs.kind import kind_of
 F64 = NDArray[np.float64]
 BEYOND = {
     "sorted": constant("response.beyond_sorted"),
-    "scarce": constant("response.beyond_scarce"),
+    "short_of_memory": constant("response.beyond_short_of_memory"),
     "uncached": constant("response.beyond_uncached"),
     "small_records": constant("response.beyond_small_records"),
     "groups": constant("response.beyond_groups"),
@@ -43,9 +44,6 @@ WIDE, SMALL_RECORD = whole_constant("response.wide"), whole_constant("response.s
 """Children from which on a vdev is wide, and bytes up to which a usual record is small."""
 REFERENCE = whole_constant("response.reference_blocks")
 """Blocks of the populations that answers are of, where pools are no smaller."""
-SCARCE = constant("response.scarce")
-"""Share of the worlds from which on a scenario counts as one that is short of memory."""
-DRAWN, DRAW_SEED = whole_constant("response.drawn"), 17
 NEAR, COST = constant("response.near"), whole_constant("response.cost")
 SHARES = (0.1, 0.5, 0.9)
 
@@ -184,8 +182,8 @@ class ResponseSurface:
         self.whole = design(at, np.full(count, self.blocks))
         self.small = design(at, np.full(count, float(SMALL)))
         self.errors_as = _error_class(case, kind)
-        if self.errors_as == "sorted" and float((at["scarce"] > 0.0).mean()) >= SCARCE:
-            self.errors_as = "scarce"
+        if self.errors_as in ("sorted", "small_records") and is_short_of_memory(case, inputs):
+            self.errors_as = "short_of_memory" if case.load or case.usual_record <= SMALL_RECORD else "sorted"
         self.beyond = BEYOND[self.errors_as]
         self._about = np.full((len(SHARES), count), 1.0 / count)
         self._weights = np.ones(0)
@@ -403,32 +401,6 @@ def _near(values: F64, quantile: float) -> F64:
     weights[np.argsort(values, kind="stable")[low:high]] = 1.0
     shared: F64 = weights / weights.sum()
     return shared
-
-
-@functools.lru_cache(maxsize=32)
-def draws(unknowns: int) -> F64:
-    """Return scores of worlds drawn anew, a Latin hypercube, the same every time.
-
-    Parameters
-    ----------
-    unknowns : int
-        Without any there is one world.
-
-    Returns
-    -------
-    ndarray of float, shape (worlds, unknowns)
-        Standard normal scores, not to be written to.
-
-    Notes
-    -----
-    McKay, Beckman, Conover (Technometrics 21, 1979), each stratum at its middle.
-    """
-    if not unknowns:
-        return np.zeros((1, 0))
-    generator = np.random.Generator(np.random.Philox(key=DRAW_SEED))
-    found = np.stack([generator.permutation(normal_strata(DRAWN)) for _ in range(unknowns)], axis=1)
-    found.flags.writeable = False
-    return found
 
 
 @functools.lru_cache(maxsize=32)
