@@ -70,7 +70,7 @@ def test_one_prediction_looks_everything_up_once(counted: Counted) -> None:
     found = api.predict(Scenario(layout="raidz2x6", fill=0.62))
     assert found.uncertainty is not None
     worlds = found.uncertainty.members
-    assert MEMBERS < worlds <= 2 * MEMBERS
+    assert MEMBERS // 2 < worlds <= 2 * MEMBERS
     calls = counted.calls
     assert calls["resolved"] == 1
     assert calls["shipped"] == 1

@@ -22,6 +22,7 @@ from zsim.prediction.runs.middle_world import MiddleWorld
 from zsim.prediction.runs.sampling.run import WARM_BLOCKS, SampledRun
 from zsim.prediction.runs.sampling.windows import SampledStream
 from zsim.prediction.statistics import response as regression
+from zsim.prediction.statistics.drawn_worlds import SHORT_BLOCKS
 from zsim.prediction.statistics.level import with_sampling
 from zsim.prediction.statistics.sampling import student
 from zsim.prediction.work import (
@@ -237,6 +238,14 @@ def test_an_error_is_added_to_a_quantile_as_variances_are() -> None:
 )  # fmt: skip
 def test_members_are_half_as_large_where_a_block_is_a_lot_of_work(stated: dict[str, str], part: int) -> None:
     """Children times megabytes of a stated record: up to 40, and beyond."""
-    case = resolve(Scenario.from_dict({**stated, "fill": 0.5}))
+    case = resolve(Scenario.from_dict({**stated, "fill": 0.5, "memory": "16T"}))
     found = Work(case, lambda share, doing: None)
     assert found.member_blocks == working.MEMBER_BLOCKS // part
+
+
+@pytest.mark.parametrize("stated", [{}, {"memory": "16G"}, {"recordsize": "16K", "memory": "64G"}])
+def test_members_are_larger_where_a_sorted_scan_may_be_short_of_memory(stated: dict[str, str]) -> None:
+    case = resolve(Scenario.from_dict({"layout": "raidz2x6", "fill": 0.5, "drive_size": "8TB", **stated}))
+    assert Work(case, lambda share, doing: None).member_blocks == SHORT_BLOCKS
+    legacy = resolve(Scenario.from_dict({"layout": "raidz2x6", "fill": 0.5, "release": "zol-0.7", **stated}))
+    assert Work(legacy, lambda share, doing: None).member_blocks == working.MEMBER_BLOCKS

@@ -53,7 +53,9 @@ UNWEIGHED: Any = SimpleNamespace(away=lambda: 0.0)
 
 
 def case(**fields: Any) -> Any:
-    return resolve(Scenario.from_dict({"layout": "raidz2x6", "fill": 0.5, "drive_size": "4TB", **fields}))
+    """Return a case whose host has memory for all that a scan collects."""
+    usual = {"layout": "raidz2x6", "fill": 0.5, "drive_size": "4TB", "memory": "16T"}
+    return resolve(Scenario.from_dict({**usual, **fields}))
 
 
 def work(**known: Any) -> Any:

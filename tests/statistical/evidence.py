@@ -26,8 +26,9 @@ from zsim.prediction.evidence.posterior import EvidenceSpread, Seen, posterior
 from zsim.prediction.evidence.weighing import Weighing, weighing_of
 from zsim.prediction.inputs.ensemble import draw_members, member_at, unknowns
 from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.statistics.drawn_worlds import MEMBER_BLOCKS
 from zsim.prediction.statistics.response import response
-from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP
+from zsim.prediction.work import SEED_STEP
 from zsim.scenario.model import Scenario
 
 SORTED = ("openzfs-2.3", "openzfs-2.2", "openzfs-2.1", "openzfs-0.8")

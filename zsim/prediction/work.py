@@ -239,7 +239,8 @@ class Work(EnsembleResult):
         """Whether members were so much work that no more are run: other scenarios taught what they tell."""
         if len(self.ran) < FEWEST_MEMBERS or not self._is_learned:
             return False
-        return math.fsum(each.commands for each in self.ran) > MOST_COMMANDS
+        most = MOST_COMMANDS if self.member_blocks <= MEMBER_BLOCKS else 0.0  # large ones tell more
+        return math.fsum(each.commands for each in self.ran) > most
 
     def _run_world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
         """Run a member on a small population, and what else it is to show there."""
@@ -381,7 +382,7 @@ class Work(EnsembleResult):
         """Run the world nearest to the median on a tile, and worlds that tell most until it is known."""
         self._run_baselines(places[:1] or range(TILES), blocks, part=0.0)
         self._take_baselines()
-        budget = BUDGET * self.member_blocks // MEMBER_BLOCKS
+        budget = BUDGET * min(self.member_blocks, 2 * MEMBER_BLOCKS) // MEMBER_BLOCKS
         wanted = self.case.scenario.precision
         turns = (MOST_TURNS if wanted is None and self._is_light else 1) if places else 0
         for turn in range(turns):

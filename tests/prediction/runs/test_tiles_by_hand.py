@@ -94,21 +94,8 @@ class Level(SimpleNamespace):
         return np.array(self.starts)
 
 
-def test_sweeps_stand_to_both_sides_of_the_tile_as_far_as_there_is_room() -> None:
-    """A tile from 1000 to 1305 in rows of 10 takes 310: three of them lie before it, two behind it."""
-    level: Any = Level(starts=[0], slab_bytes=1000, slab_count=2, row_bytes=10)
-    offset, asize = np.array([1000, 1300]), np.array([10, 5])
-    assert rounds._moved(offset, asize, level, 3).tolist() == [-310, 0, 310]
-    assert rounds._moved(offset, asize, level, 4).tolist() == [-620, -310, 0, 310]
-    # Room for five places, as many before as behind: eight sweeps share them.
-    assert rounds._moved(offset, asize, level, 8).tolist() == [-620, -620, -310, -310, 0, 310, 310, 620]
-    level.slab_count = 1
-    assert rounds._moved(offset - 690, asize, level, 3).tolist() == [-310, 0, 310]
-    assert rounds._moved(offset - 701, asize, level, 3).tolist() == [0, 0, 0], "no room before it"
-
-
-def test_each_sweep_has_a_place_of_its_own_where_there_is_room() -> None:
-    """Three sweeps go one before, in and one behind the place of the tile, which takes 1000 of 4000."""
+def test_each_sweep_begins_where_the_one_before_has_ended() -> None:
+    """The only gap within a sweep is one of 95, so that they take 100, 200 and 100 of 4000, in its middle."""
     level: Any = Level(starts=[0], slab_bytes=4000, slab_count=1, row_bytes=10)
 
     class Queue(SimpleNamespace):
@@ -119,7 +106,7 @@ def test_each_sweep_has_a_place_of_its_own_where_there_is_room() -> None:
     queue: Any = Queue(offset=at, asize=np.full(4, 5), vdev=np.zeros(4, np.int64))
     sweeps = [np.array([1]), np.array([0, 2]), np.array([3])]
     offset, [order] = in_places(queue, sweeps, {0: level}, 1)
-    assert offset.tolist() == [1250, 1010 - 1000, 1150, 2000 + 1000]
+    assert offset.tolist() == [2000, 1800, 1900, 2100]
     assert order.tolist() == [1, 2, 0, 3]
     # Entries of vdevs whose blocks may not move stay where they are.
     queue.vdev = np.array([0, 0, 1, 1])

@@ -220,7 +220,7 @@ def test_the_error_shown_holds_the_median_as_often_as_it_says() -> None:
 
 
 def test_more_runs_leave_less_open() -> None:
-    surface, slopes, chance = _made(_case(fill=0.62), 1)
+    surface, slopes, chance = _made(_case(fill=0.62, memory="4T"), 1)
     few = surface.estimate(_ran(surface, slopes, chance, 16, 4))
     many = surface.estimate(_ran(surface, slopes, chance, 16, 200))
     assert many.half_width < 0.4 * few.half_width

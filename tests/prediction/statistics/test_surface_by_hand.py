@@ -18,7 +18,7 @@ from zsim.prediction.inputs.bad_sectors import recovery
 from zsim.prediction.inputs.ensemble import Unknown, draw_members, normal_strata, unknowns
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs import sick_drives
-from zsim.prediction.statistics import slopes, surface
+from zsim.prediction.statistics import drawn_worlds, slopes, surface
 from zsim.prediction.statistics.sampling import student
 from zsim.prediction.statistics.slopes import BY_USE, OVERALL, SMALL, TILE, Runs, SlopePrior, smallness
 from zsim.prediction.statistics.surface import BEYOND, COST, NEAR, RanWorld, ResponseSurface, runs_of
@@ -420,16 +420,16 @@ def test_each_quantile_counts_by_the_share_of_its_variance_that_is_taken() -> No
 
 
 def test_worlds_drawn_are_the_same_every_time_and_of_every_stratum_once() -> None:
-    assert surface.draws(0).shape == (1, 0)
-    found = surface.draws(2)
-    assert found.shape == (surface.DRAWN, 2)
+    assert drawn_worlds.draws(0).shape == (1, 0)
+    found = drawn_worlds.draws(2)
+    assert found.shape == (drawn_worlds.DRAWN, 2)
     assert not found.flags.writeable
-    assert np.sort(found, axis=0) == pytest.approx(np.stack([normal_strata(surface.DRAWN)] * 2, axis=1))
+    assert np.sort(found, axis=0) == pytest.approx(np.stack([normal_strata(drawn_worlds.DRAWN)] * 2, axis=1))
     assert abs(np.corrcoef(found.T)[0, 1]) < 0.1, "each unknown is shuffled for itself"
-    again = surface.draws.__wrapped__(2)
+    again = drawn_worlds.draws.__wrapped__(2)
     assert np.array_equal(again, found)
-    mixed = surface._shuffled(surface.DRAWN)
-    assert np.sort(mixed) == pytest.approx(surface.t_strata(surface.DRAWN))
+    mixed = surface._shuffled(drawn_worlds.DRAWN)
+    assert np.sort(mixed) == pytest.approx(surface.t_strata(drawn_worlds.DRAWN))
     assert np.abs(np.corrcoef(np.column_stack((mixed, found)).T)[0, 1:]).max() < 0.1
 
 

@@ -17,7 +17,7 @@ from zsim.prediction.inputs.scan_memory import tells
 F64 = NDArray[np.float64]
 DRAWN, DRAW_SEED = whole_constant("response.drawn"), 17
 SCARCE = constant("response.scarce")
-"""Share of the worlds from which on a scenario counts as one that is short of memory."""
+"""Share of the worlds from which on a scan counts as one that may be short of memory."""
 MEMBER_BLOCKS, SHORT_BLOCKS = whole_constant("work.member_blocks"), whole_constant("work.short_blocks")
 """Of a population: usually, and where a scan is short of memory."""
 WHOLE_PIECE, MANY_PIECES = whole_constant("work.whole_piece"), whole_constant("work.many_pieces")

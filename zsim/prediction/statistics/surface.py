@@ -15,7 +15,7 @@ from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.prediction.inputs.ensemble import Unknown
 from zsim.prediction.inputs.points import kind_of_scenario, points
-from zsim.prediction.statistics.drawn_worlds import DRAW_SEED, draws, is_short_of_memory
+from zsim.prediction.statistics.drawn_worlds import DRAW_SEED, draws
 from zsim.prediction.statistics.sampling import median, quantiles, student
 from zsim.prediction.statistics.slopes import (
     SMALL,
@@ -30,7 +30,6 @@ from zsim.vdevs.kind import kind_of
 F64 = NDArray[np.float64]
 BEYOND = {
     "sorted": constant("response.beyond_sorted"),
-    "short_of_memory": constant("response.beyond_short_of_memory"),
     "uncached": constant("response.beyond_uncached"),
     "small_records": constant("response.beyond_small_records"),
     "groups": constant("response.beyond_groups"),
@@ -172,6 +171,8 @@ class ResponseSurface:
     def __init__(self, case: Case, inputs: Sequence[Unknown], blocks: int = REFERENCE) -> None:
         kind = kind_of_scenario(case)
         self.case, self.inputs, self.prior, self.blocks = case, inputs, prior(kind), float(blocks)
+        self.errors_as = _error_class(case, kind)
+        self.beyond = BEYOND[self.errors_as]
         if not inputs:
             # What the one world has of its own is in the level of the scenario.
             self.prior = replace(self.prior, lack=0.0)
@@ -181,10 +182,6 @@ class ResponseSurface:
         self.data, self.use = at["data"], at["use"]
         self.whole = design(at, np.full(count, self.blocks))
         self.small = design(at, np.full(count, float(SMALL)))
-        self.errors_as = _error_class(case, kind)
-        if self.errors_as in ("sorted", "small_records") and is_short_of_memory(case, inputs):
-            self.errors_as = "short_of_memory" if case.load or case.usual_record <= SMALL_RECORD else "sorted"
-        self.beyond = BEYOND[self.errors_as]
         self._about = np.full((len(SHARES), count), 1.0 / count)
         self._weights = np.ones(0)
 
