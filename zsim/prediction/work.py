@@ -16,6 +16,7 @@ from zsim.base.constants import constant, whole_constant
 from zsim.base.machine.at_rest import LINKER, give_back_code
 from zsim.base.units import format_duration
 from zsim.case.case import Case
+from zsim.case.member import Member
 from zsim.case.worlds import in_world
 from zsim.engine.model import PlaneModel
 from zsim.operation.blocks import KeptTables
@@ -122,6 +123,7 @@ class Work(EnsembleResult):
         self._places: list[int] = []
         self._worlds: dict[int, World] = {}
         self._without_room: list[str] = []
+        self._set_aside: tuple[Member, ...] = ()
         self._surface: ResponseSurface | None = None
 
     def given(self, scenario: Scenario) -> Work:
@@ -140,7 +142,10 @@ class Work(EnsembleResult):
         weighing.others += self._run_others(weighing, range(len(self.ran)))
         again.level, again.larger, again._baselines = DurationLevel(), [], []
         again.progress = lambda share, doing: None
-        again._respond()
+        # What others taught in the place of some members does not hold beside evidence.
+        again.members, again._set_aside = self.members + self._set_aside, ()
+        again.small, again.ran = list(self.small), list(self.ran)
+        again._run_more(range(len(self.ran), len(again.members)))
         again._run_larger()
         again._weigh()
         return again
@@ -209,7 +214,7 @@ class Work(EnsembleResult):
         place = places.start
         while place < len(self.members):
             if self._is_enough:
-                self.members = self.members[:place]
+                self.members, self._set_aside = self.members[:place], self.members[place:]
                 break
             try:
                 result, shown = self._run_world(place)

@@ -26,7 +26,7 @@ def _predicted(**stated: Any) -> tuple[zsim.Prediction, float]:
 
 def test_more_worlds_are_run_for_more_precision_and_what_is_missed_is_said() -> None:
     coarse, fine = _predicted(), _predicted(precision=0.001)
-    assert 16 < coarse[0].uncertainty.members < 32
+    assert 8 < coarse[0].uncertainty.members < 32
     assert fine[0].uncertainty.members == 64
     assert fine[1] < coarse[1]
     assert not [each for each in coarse[0].warnings if "precision" in each]
@@ -37,7 +37,7 @@ def test_more_worlds_are_run_for_more_precision_and_what_is_missed_is_said() -> 
 def test_nothing_is_said_of_a_precision_that_is_reached() -> None:
     answer, half = _predicted(precision=0.9)
     assert half <= 0.9
-    assert 16 < answer.uncertainty.members < 32
+    assert 8 < answer.uncertainty.members < 32
     assert not [each for each in answer.warnings if "precision" in each]
 
 
@@ -45,7 +45,7 @@ def test_a_precision_that_more_worlds_reach_is_reached() -> None:
     coarse, fine = _predicted(), _predicted(precision=0.04)
     assert coarse[1] > 0.04
     assert fine[1] <= 0.04
-    assert 16 < fine[0].uncertainty.members < 64
+    assert 8 < fine[0].uncertainty.members < 64
     assert not [each for each in fine[0].warnings if "precision" in each]
 
 
