@@ -145,7 +145,10 @@ class Work(EnsembleResult):
         # What others taught in the place of some members does not hold beside evidence.
         again.members, again._set_aside = self.members + self._set_aside, ()
         again.small, again.ran = list(self.small), list(self.ran)
-        again._run_more(range(len(self.ran), len(again.members)))
+        if self._set_aside:
+            again._run_more(range(len(self.ran), len(again.members)))
+        else:
+            again._respond()
         again._run_larger()
         again._weigh()
         return again
