@@ -15,8 +15,6 @@ from zsim.prediction.inputs.scan_memory import needed_memory, sorts
 COMMON_MEMORY, ONE_CABLE = whole_constant("answer.common_memory"), constant("answer.one_cable")
 USUALLY = constant("answer.usually")
 """Place among hosts, those with most memory first, up to which most are."""
-
-
 MEMORY = "the memory of the host"
 
 

@@ -142,10 +142,10 @@ class Work(EnsembleResult):
         weighing.others += self._run_others(weighing, range(len(self.ran)))
         again.level, again.larger, again._baselines = DurationLevel(), [], []
         again.progress = lambda share, doing: None
-        # What others taught in the place of some members does not hold beside evidence.
-        again.members, again._set_aside = self.members + self._set_aside, ()
-        again.small, again.ran = list(self.small), list(self.ran)
         if self._set_aside:
+            # What others taught in the place of some members does not hold beside evidence.
+            again.members, again._set_aside = self.members + self._set_aside, ()
+            again.small, again.ran = list(self.small), list(self.ran)
             again._run_more(range(len(self.ran), len(again.members)))
         else:
             again._respond()

@@ -45,7 +45,7 @@ def test_a_precision_that_more_worlds_reach_is_reached() -> None:
     coarse, fine = _predicted(), _predicted(precision=0.04)
     assert coarse[1] > 0.04
     assert fine[1] <= 0.04
-    assert 8 < fine[0].uncertainty.members < 64
+    assert 16 < fine[0].uncertainty.members < 64
     assert not [each for each in fine[0].warnings if "precision" in each]
 
 

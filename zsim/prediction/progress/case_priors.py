@@ -9,7 +9,7 @@ import numpy as np
 from zsim.base.constants import constant
 from zsim.case.case import Case
 from zsim.drives.derived import seconds_to_write
-from zsim.prediction.inputs.scan_memory import sorted_at_once
+from zsim.prediction.inputs.scan_memory import sorted_at_once, sorts
 from zsim.prediction.progress.course import Course, Shape, straight
 from zsim.prediction.progress.noise import progress_number
 from zsim.scenario.evidence import MOVES
@@ -70,9 +70,8 @@ def even_course(
     numbers = case.drive.parameters()
     rate = numbers.flash_read_rate if numbers.kind == "flash" else float(np.mean(numbers.zone_rates))
     each = case.alloc / case.layout.spread
-    sorts = case.release.order == "sorted" and case.operation not in COPIES
     return Course(
-        visit_s=visit * each / rate * slower if sorts else 0.0,
+        visit_s=visit * each / rate * slower if sorts(case) else 0.0,
         issue_s=each / rate * slower,
         tail_s=0.5,
         shape=shape,
@@ -171,6 +170,4 @@ def known_tilt(case: Case) -> float:
 
 def one_sweep(case: Case) -> bool:
     """Tell whether a sorted scan has memory for all its records, so that it goes over the drives once."""
-    if case.operation in COPIES or case.release.order != "sorted":
-        return False
-    return sorted_at_once(case) >= 1.0
+    return sorts(case) and sorted_at_once(case) >= 1.0

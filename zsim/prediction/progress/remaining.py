@@ -150,23 +150,7 @@ def remaining(
     that are little known are combined with the mean pace so far (`zsim.prediction.progress.pace`).
     """
     noise = noise or fitted_noise()
-    found = [
-        _merged(
-            [
-                _of_world(
-                    adapted(each, told),
-                    told,
-                    facts,
-                    noise,
-                    course.likely + log + share + log_of_memory(course, told),
-                )
-                for world, told in ends(course, scans)
-                for ordered, log in orders(world, told)
-                for each, share in variants(ordered, told)
-            ]
-        )
-        for course in courses
-    ]
+    found = [_merged(_in_all_ways(course, scans, facts, noise)) for course in courses]
     return _mixed(courses, found)
 
 
@@ -182,6 +166,20 @@ class _World:
     pace: float
     state: State | None
     parts: tuple[dict[str, float], ...]
+
+
+def _in_all_ways(
+    course: Course, scans: Sequence[RunningScan], facts: PoolFacts, noise: Noise
+) -> list[_World]:
+    """Return what one world says of each way that it may end, order its work and share it out."""
+    found = []
+    for world, told in ends(course, scans):
+        memory = log_of_memory(course, told)
+        for ordered, log in orders(world, told):
+            for each, share in variants(ordered, told):
+                log_share = course.likely + log + share + memory
+                found.append(_of_world(adapted(each, told), told, facts, noise, log_share))
+    return found
 
 
 def _of_world(

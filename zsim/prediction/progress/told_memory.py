@@ -69,15 +69,15 @@ def queued_share(scan: RunningScan, course: Course) -> float | None:
     float or None
         None where the counters do not tell.  Up to 2.1 what is skipped is issued when it is visited.
     """
-    if scan.format in ("legacy", "rebuild") or not scan.total or scan.scanned is None or scan.issued is None:
+    queued = queued_bytes(scan)
+    if queued is None or not scan.total:
         return None
     needed = course.needed if scan.kind in ("resilver", "heal") else 1.0
-    scanned = min(1.0, scan.scanned / scan.total)
     if counts_skipped(scan, needed):
-        return min(1.0, max(0.0, scan.scanned - scan.issued) / (scan.total * needed))
+        return min(1.0, queued / (scan.total * needed))
     # How much of it a world skips, it does not know exactly.
-    issued = scan.issued / (scan.total * needed) * (1.0 + (SKIPPED_ERROR if needed < 1.0 else 0.0))
-    return max(0.0, scanned - issued)
+    issued = (scan.issued or 0) / (scan.total * needed) * (1.0 + (SKIPPED_ERROR if needed < 1.0 else 0.0))
+    return max(0.0, min(1.0, (scan.scanned or 0) / scan.total) - issued)
 
 
 def issues_by_turns(scan: RunningScan, course: Course) -> bool:

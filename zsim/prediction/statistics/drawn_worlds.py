@@ -50,14 +50,8 @@ def draws(unknowns: int) -> F64:
     return found
 
 
-def is_short_of_memory(case: Case, inputs: Sequence[Unknown]) -> bool:
-    """Tell whether in many worlds of a scenario a sorted scan has no memory for all that it collects.
-
-    Parameters
-    ----------
-    case : Case
-    inputs : sequence of Unknown
-    """
+def _lacks_memory(case: Case, inputs: Sequence[Unknown]) -> bool:
+    """Tell whether in many worlds of a scenario a sorted scan has no memory for all that it collects."""
     if not tells(case):
         return False
     lacked = points(case, inputs, draws(len(inputs)))["scarce"]
@@ -74,7 +68,7 @@ def member_blocks(case: Case, inputs: Sequence[Unknown]) -> int:
     case : Case
     inputs : sequence of Unknown
     """
-    if is_short_of_memory(case, inputs):
+    if _lacks_memory(case, inputs):
         return SHORT_BLOCKS
     children = max(vdev.children for vdev in case.layout.vdevs)
     record = 0 if case.assumed("recordsize") else case.recordsize

@@ -188,7 +188,7 @@ def orders_in_rounds(
 def in_places(
     queue: ScanQueue, sweeps: list[I64], levels: Mapping[int, TopLevel], vdevs: int
 ) -> tuple[I64, list[I64]]:
-    """Return where the entries lie when each sweep has the place of a tile of its own, and their order.
+    """Return where the entries lie when each sweep begins where the one before has ended, and their order.
 
     Parameters
     ----------
@@ -231,8 +231,9 @@ def _one_behind_the_other(offset: I64, asize: I64, number: I64, level: TopLevel)
     same = number[1:] == number[:-1]
     gaps = np.where(same, offset[1:] - end[:-1], 0)
     gap = round(float(gaps.sum()) / max(1, int(same.sum())))
-    firsts = np.concatenate([[0], np.flatnonzero(~same) + 1])
-    lengths = end[np.append(firsts[1:], len(offset)) - 1] - offset[firsts] + gap
+    bounds = np.concatenate([[0], np.flatnonzero(~same) + 1, [len(offset)]])
+    firsts = bounds[:-1]
+    lengths = end[bounds[1:] - 1] - offset[firsts] + gap
     starts = np.cumsum(lengths) - lengths
     whole = int(lengths.sum())
     if whole > level.space:
@@ -240,5 +241,5 @@ def _one_behind_the_other(offset: I64, asize: I64, number: I64, level: TopLevel)
     else:
         starts += (level.space - whole) // 2
     moved = (starts - offset[firsts]) // row * row
-    found: I64 = offset + np.repeat(moved, np.diff(np.append(firsts, len(offset))))
+    found: I64 = offset + np.repeat(moved, np.diff(bounds))
     return found
